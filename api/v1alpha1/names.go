@@ -1,0 +1,72 @@
+package v1alpha1
+
+// Names that Gatewright is known by in a cluster.
+const (
+	// ControllerName is the value of GatewayClass.spec.controllerName that makes a class ours.
+	ControllerName = "gatewright.dev/controller"
+	// FieldManager is the one field manager under which rendered objects are applied.
+	FieldManager = "gatewright"
+	// DefaultControllerNamespace is where GatewayClassConfigs reach all Gateways of a class, unless
+	// --controller-namespace says otherwise.
+	DefaultControllerNamespace = "gatewright-system"
+)
+
+// Labels and annotations on rendered objects.
+const (
+	// LabelOwnerUID holds the uid of the Gateway or route that an object was rendered for. It is how owned objects are found.
+	LabelOwnerUID = GroupName + "/owner-uid"
+	// LabelTemplate holds the name of the template that rendered the object.
+	LabelTemplate = GroupName + "/template"
+	// AnnotationOwner names the owner for people, and for objects that can have no ownerReference: "Gateway/ns/name".
+	AnnotationOwner = GroupName + "/owner"
+	// AnnotationRendered holds a hash of the object as it was rendered; an object whose hash and field ownership both
+	// still stand is not applied again.
+	AnnotationRendered = GroupName + "/rendered"
+)
+
+// Finalizers.
+const (
+	// FinalizerBlueprint keeps a blueprint while anything that was rendered from it lives.
+	FinalizerBlueprint = GroupName + "/blueprint-in-use"
+	// FinalizerClusterScoped keeps a Gateway or route while cluster-scoped objects of it live, which no owner reference
+	// of a namespaced parent can reach.
+	FinalizerClusterScoped = GroupName + "/cluster-scoped-objects"
+)
+
+// Condition types of Gatewright's own kinds; Gateway API's come from its own module.
+const (
+	// ConditionAccepted says whether an object is valid and will be acted on.
+	ConditionAccepted = "Accepted"
+	// ConditionProgrammed says whether what an object asks for is in effect.
+	ConditionProgrammed = "Programmed"
+	// ConditionRendered says whether every template of a parent yielded its objects.
+	ConditionRendered = "Rendered"
+	// ConditionApplied says whether every rendered object is applied as rendered.
+	ConditionApplied = "Applied"
+	// ConditionHealthy says whether every rendered object that reports readiness is ready.
+	ConditionHealthy = "Healthy"
+)
+
+// Condition reasons of Gatewright's own kinds.
+const (
+	ReasonAccepted       = "Accepted"
+	ReasonProgrammed     = "Programmed"
+	ReasonInvalid        = "Invalid"
+	ReasonConflicted     = "Conflicted"
+	ReasonTargetNotFound = "TargetNotFound"
+	ReasonOverridden     = "Overridden"
+	// ReasonUnsupported marks a field that this version knows but does not act on yet.
+	ReasonUnsupported = "Unsupported"
+	ReasonPending     = "Pending"
+	ReasonRendered    = "Rendered"
+	ReasonFailed      = "RenderFailed"
+	ReasonApplied     = "Applied"
+	ReasonApplyFailed = "ApplyFailed"
+	// ReasonConflict marks a rendered object whose name is already taken by an object that is not ours.
+	ReasonConflict = "Conflict"
+	ReasonHealthy  = "Healthy"
+	// ReasonKindNotServed marks a rendered object whose kind the API server does not know.
+	ReasonKindNotServed = "KindNotServed"
+	// ReasonDeletionBlocked marks a parent whose deletion waits for an object that does not go away.
+	ReasonDeletionBlocked = "DeletionBlocked"
+)
