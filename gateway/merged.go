@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// Merged is a Gateway with its ListenerSets folded in and its routes attached.
+type Merged struct {
+	// Gateway is the Gateway as it was given, not a copy. EffectiveGateway is the one that templates see.
+	Gateway *gatewayv1.Gateway
+	// Accepted is the Gateway's own condition of that name. Only its own listeners count (GEP-1713, "ListenerSet
+	// Conditions"). The reason is Accepted, or ListenersNotValid: in favour if some of them are valid, against if none is.
+	Accepted verdict.Verdict
+	// Listeners are those of the Gateway, then those of the ListenerSets that it lets in, in order of precedence, accepted
+	// or not. The Gateway's own are the first len(Gateway.Spec.Listeners).
+	Listeners []Listener
+	// ListenerSets are all that name the Gateway as their parent, in order of precedence.
+	ListenerSets []ListenerSet
+	// Attachments holds one for each route that names the Gateway or one of the ListenerSets, by kind, then the oldest
+	// first, then by namespace/name.
+	Attachments []Attachment
+	// Hostnames are the names that the accepted listeners serve.
+	Hostnames Hostnames
+}
+
+// Source says which object a listener comes from.
+type Source struct {
+	// Kind is KindGateway or KindListenerSet.
+	Kind gatewayv1.Kind
+	// Namespace and Name of the object.
+	Namespace, Name string
+	// SectionName is the listener's name in that object.
+	SectionName gatewayv1.SectionName
+}
+
+// Listener is a listener of the Gateway or of one of its ListenerSets.
+type Listener struct {
+	// Name is unique among the merged listeners and a valid section name; empty unless the listener is accepted.
+	Name gatewayv1.SectionName
+	// Source is where the listener comes from.
+	Source Source
+	// Spec is a copy of the listener as it was written, its name included. What it leaves out or calls Same is relative to
+	// the namespace of its source.
+	Spec gatewayv1.Listener
+	// Accepted is the listener's condition of that name.
+	Accepted verdict.Verdict
+	// Conflicted says that the condition of that name is True. Accepted then has the reason and message of all three of
+	// Accepted, Programmed and Conflicted.
+	Conflicted bool
+	// ResolvedRefs is the listener's condition of that name.
+	ResolvedRefs verdict.Verdict
+	// SupportedKinds are the kinds of routes that may attach.
+	SupportedKinds []gatewayv1.RouteGroupKind
+	// AttachedRoutes counts the routes that the listener accepts, whatever is thought of the listener itself.
+	AttachedRoutes int32
+}
+
+// ListenerSet is a ListenerSet that names the Gateway as its parent.
+type ListenerSet struct {
+	// Object is the ListenerSet as it was given, not a copy.
+	Object *gatewayv1.ListenerSet
+	// Attached says that the set counts in the Gateway's status.attachedListenerSets.
+	Attached bool
+	// Accepted is the set's condition of that name.
+	Accepted verdict.Verdict
+	// Programmed is the set's condition of that name as far as merging decides it. A verdict in favour means that nothing
+	// here stands against it: whether the rendered objects are ready is for the caller to add.
+	Programmed verdict.Verdict
+	// Listeners are the set's own, for its status, accepted or not. They are a window on Merged.Listeners, unless the
+	// Gateway does not let the set in.
+	Listeners []Listener
+	// First is the index in Merged.Listeners of the set's first listener; -1 if the Gateway does not let the set in.
+	First int
+}
+
+// Attachment says what became of a route.
+type Attachment struct {
+	Route Route
+	// Parents are those parentRefs that concern the Gateway or its ListenerSets, in the order of the route.
+	Parents []Parent
+}
+
+// Parent says what became of one parentRef of a route.
+type Parent struct {
+	// Ref is the parentRef as written.
+	Ref gatewayv1.ParentReference
+	// Key is the object that it names.
+	Key ParentKey
+	// Accepted is the condition of that name for this parent.
+	Accepted verdict.Verdict
+	// Listeners are the indexes in Merged.Listeners of those that accept the route, in order. A listener that is itself
+	// rejected may be among them; Merged.ListenerNames leaves those out.
+	Listeners []int
+	// Hostnames are the names that the route and the accepted ones of Listeners have in common, sorted; empty where
+	// neither names any.
+	Hostnames []gatewayv1.Hostname
+}
+
+// Hostnames are sorted lists of hostnames without duplicates.
+type Hostnames struct {
+	// Union holds the hostnames of all accepted listeners, and of accepted routes those that intersect the accepted
+	// listeners that they attach to.
+	Union []string
+	// Intersection is Union without the names that a wildcard in it covers, as a certificate would: exactly one label
+	// deep, so that *.example.com covers a.example.com, but neither a.b.example.com nor example.com.
+	Intersection []string
+}
