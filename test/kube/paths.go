@@ -1,0 +1,48 @@
+package kube
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// RepoRoot returns the directory of the main module, from wherever in it a test runs, modules inside it included. It
+// panics outside of it.
+func RepoRoot() string { return repoRoot() }
+
+var repoRoot = sync.OnceValue(func() string {
+	start, err := os.Getwd()
+	if err != nil {
+		panic(fmt.Errorf("finding the root of the repository: %w", err))
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(text, []byte("module github.com/gatewright/gatewright\n")) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			panic(fmt.Errorf("finding the root of the repository: neither %s nor a directory above it holds its go.mod", start))
+		}
+	}
+})
+
+// GatewayAPICRDs returns the directory of Gateway API's standard CRDs, of the very version that go.mod requires. It
+// panics when the go command does not find the module.
+func GatewayAPICRDs() string { return gatewayAPICRDs() }
+
+var gatewayAPICRDs = sync.OnceValue(func() string {
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
+	list.Dir = RepoRoot()
+	out, err := list.Output()
+	if err != nil {
+		panic(fmt.Errorf("finding the module sigs.k8s.io/gateway-api: %w", err))
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "config", "crd", "standard")
+})
+
+// OwnCRDs returns the directory of Gatewright's own CRDs: those that the chart installs.
+func OwnCRDs() string { return filepath.Join(RepoRoot(), "charts", "gatewright", "crds") }
