@@ -1,0 +1,161 @@
+package values
+
+import "encoding/json"
+
+// Tree is a tree of values in the shapes that Kubernetes decodes JSON to: map[string]any, []any, string, bool, int64,
+// float64 and, inside lists, nil.
+type Tree = map[string]any
+
+// The blocks that set leaves. A constraint's block is BlockConstraint followed by its name.
+const (
+	BlockDefault    = "default"
+	BlockOverride   = "override"
+	BlockConstraint = "constraint/"
+	// BlockRemove stands for a policy's list of removals, which sets nothing.
+	BlockRemove = "remove"
+)
+
+// Setter is a block of a source of values.
+type Setter struct {
+	// SetBy is the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
+	SetBy string `json:"setBy"`
+	// Block is default, override or constraint/<name>; for removals also remove.
+	Block string `json:"block"`
+	// Level at which the source matches the target.
+	Level Level `json:"level"`
+}
+
+// Origin says who set one leaf of the result.
+type Origin struct {
+	// Path of the leaf, as a JSON pointer (RFC 6901).
+	Path string `json:"path"`
+	Setter
+	// Shadowed are the active blocks that say something else about the same place, or would have said the same with less
+	// strength; the strongest first.
+	Shadowed []Setter `json:"shadowed"`
+}
+
+// Removal is a leaf that is not in the result since somebody took it away: by remove, or by a null.
+type Removal struct {
+	// Path of the leaf, as a JSON pointer.
+	Path string `json:"path"`
+	// Setter is the block that holds the leaf.
+	Setter
+	// By is the block that took it away; its Block is remove, or that of the null.
+	By Setter `json:"removedBy"`
+}
+
+// Reason says why a block is inactive, or what a warning is about.
+type Reason string
+
+// Reasons for which a block is inactive.
+const (
+	// WhenFalse: the block's condition does not hold, or looks at a key that is missing.
+	WhenFalse Reason = "WhenFalse"
+	// ConditionError: the block's condition failed, which counts as false for a default.
+	ConditionError Reason = "ConditionError"
+	// AtomicSuperseded: an atomic default gives way as a more specific level contributes.
+	AtomicSuperseded Reason = "AtomicSuperseded"
+	// AtomicOverridden: an atomic override of the same or a less specific level took the block's place.
+	AtomicOverridden Reason = "AtomicOverridden"
+	// Conflicted: an older block of the same level and kind stands, and one of the two is atomic.
+	Conflicted Reason = "Conflicted"
+)
+
+// Inactive is a block that matches the target and has no part in the result.
+type Inactive struct {
+	Setter
+	// Reason is the first one that was found.
+	Reason Reason `json:"reason"`
+	// By is the block in whose favour it is inactive, if there is one.
+	By *Setter `json:"by,omitempty"`
+	// Message tells a person more, where the reason does not say all.
+	Message string `json:"message,omitempty"`
+}
+
+// Reasons for warnings, besides ConditionError.
+const (
+	// RemoveIneffective: a removal found nothing that it may remove, or an override still sets what it names.
+	RemoveIneffective Reason = "RemoveIneffective"
+)
+
+// Warning is something in a policy that does not do what its author may think.
+type Warning struct {
+	Setter
+	Reason Reason `json:"reason"`
+	// Path that the warning is about, as a JSON pointer, if it is about one.
+	Path string `json:"path,omitempty"`
+	// Message tells a person what happened.
+	Message string `json:"message"`
+}
+
+// Shadow is a leaf of a policy that is not in the result since a stronger block says something else about its place.
+type Shadow struct {
+	// Path of the leaf, as a JSON pointer.
+	Path string
+	// Block of the policy that holds the leaf.
+	Block string
+	// By is the strongest of the blocks that keep the leaf out.
+	By Setter
+}
+
+// Contribution is the part that one source has in the result.
+type Contribution struct {
+	// Source is the policy's or blueprint's Ref.
+	Source string
+	// Level at which it matches the target: the most specific one.
+	Level Level
+	// Refs are the indexes of those of its target references that match the target.
+	Refs []int
+	// Sets is the number of leaves of the result that it sets.
+	Sets int
+	// Shadowed are its leaves that stronger blocks keep out of the result, sorted by path.
+	Shadowed []Shadow
+}
+
+// Effective is the outcome of Compute.
+type Effective struct {
+	// Tree is the values. It is fresh: whoever has it may change it.
+	Tree Tree
+	// Origins says for every leaf of Tree who set it, sorted by path. A leaf is a scalar, a list or an empty map.
+	Origins []Origin
+	// Removed are the leaves that were taken away, sorted by path.
+	Removed []Removal
+	// Inactive are the blocks that have no part in the result, in order of precedence.
+	Inactive []Inactive
+	// Warnings are what authors should hear about, in order of precedence.
+	Warnings []Warning
+	// Contributions are the sources that match the target, the least specific first, the oldest first within a level. A
+	// source that is not listed does not match. The list has one entry for an invalid policy too, which sets nothing.
+	Contributions []Contribution
+	// Held are the invalid sources that match the target and carry overrides or constraints. While there is one, the
+	// target must keep its last good rendering: a typo must not lift a guard rail.
+	Held []string
+}
+
+// MarshalJSON writes what `gatewright values` shows.
+func (e Effective) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Values     Tree       `json:"values"`
+		Provenance []Origin   `json:"provenance"`
+		Removed    []Removal  `json:"removed"`
+		Inactive   []Inactive `json:"inactive"`
+		Warnings   []Warning  `json:"warnings,omitempty"`
+		Held       []string   `json:"held,omitempty"`
+	}{orEmpty(e.Tree), listed(e.Origins), listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held})
+}
+
+// listed makes a missing list an empty one, so that JSON never says null for it.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func orEmpty(tree Tree) Tree {
+	if tree == nil {
+		return Tree{}
+	}
+	return tree
+}

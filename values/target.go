@@ -1,0 +1,43 @@
+package values
+
+import "github.com/gatewright/gatewright/api/v1alpha1"
+
+// Object is what of an object counts for targeting. Namespace is empty for a cluster-scoped one.
+type Object struct {
+	Namespace, Name string
+	Labels          map[string]string
+}
+
+// Listener is a listener as its own Gateway or ListenerSet names it; Labels are those that ListenerLabels gives.
+type Listener struct {
+	Name   string
+	Labels map[string]string
+}
+
+// Route is a route, and the rule in question if it is about one.
+type Route struct {
+	Kind string
+	Object
+	Rule string
+}
+
+// Target is what values are wanted for: the path from the class down to a Gateway, one of its listeners, or a route under
+// one parent.
+type Target struct {
+	// ControllerNamespace is the namespace in which GatewayClassConfigs reach all Gateways of a class.
+	ControllerNamespace string
+	// Class is the Gateway's GatewayClass.
+	Class Object
+	// Gateway is the Gateway, for a listener or a route too.
+	Gateway Object
+	// ListenerSet is on the path of its own listeners, and of routes whose parent it is.
+	ListenerSet *Object
+	// Listener belongs to ListenerSet if that is set, else to Gateway. A route has one if its parentRef names a section.
+	Listener *Listener
+	// Route is set for the values of route templates.
+	Route *Route
+	// Namespaces holds the labels of the namespaces on the path, by name.
+	Namespaces map[string]map[string]string
+	// AppliesTo is the kind of template that will read the values; empty means Route if Route is set, else Gateway.
+	AppliesTo v1alpha1.AppliesTo
+}
