@@ -107,3 +107,32 @@ type Hostnames struct {
 	// deep, so that *.example.com covers a.example.com, but neither a.b.example.com nor example.com.
 	Intersection []string
 }
+
+// GatewayListeners returns the Gateway's own listeners, for its status, accepted or not.
+func (m Merged) GatewayListeners() []Listener {
+	own := len(m.Gateway.Spec.Listeners)
+	return m.Listeners[:own:own]
+}
+
+// AttachedListenerSets is the Gateway's status.attachedListenerSets.
+func (m Merged) AttachedListenerSets() int32 {
+	var n int32
+	for i := range m.ListenerSets {
+		if m.ListenerSets[i].Attached {
+			n++
+		}
+	}
+	return n
+}
+
+// ListenerNames returns the unique names of the accepted listeners that accept a route by this parentRef, in order of
+// precedence. It is empty for a route that is accepted, but by rejected listeners only.
+func (m Merged) ListenerNames(p Parent) []gatewayv1.SectionName {
+	var names []gatewayv1.SectionName
+	for _, i := range p.Listeners {
+		if name := m.Listeners[i].Name; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// claims counts what listeners claim for themselves. Two listeners are distinct (GatewaySpec.Listeners, "Distinct
+// Listeners") unless
+//   - both are TCP, or both UDP, on one port;
+//   - one is TCP and the other HTTP, HTTPS or TLS, on one port;
+//   - both are HTTP, HTTPS or TLS, on one port and with the same hostname. A listener without hostname has the hostname "".
+//
+// A protocol that Gateway API does not define claims nothing: how its traffic is told apart is unknown, and it is rejected
+// as unsupported anyhow.
+//
+// Counting keeps the work linear in the number of listeners, where comparing each with each would not.
+type claims map[claim]int
+
+type claim struct {
+	port     gatewayv1.PortNumber
+	protocol gatewayv1.ProtocolType
+	hostname gatewayv1.Hostname
+}
+
+// Not protocols, but keys beside them: all that are told apart by hostname, on a port whatever the hostname, and for one
+// hostname whatever the protocol.
+const (
+	anyHostname gatewayv1.ProtocolType = "any hostname"
+	oneHostname gatewayv1.ProtocolType = "one hostname"
+)
+
+// byHostname says whether traffic of a protocol is told apart by hostname.
+func byHostname(p gatewayv1.ProtocolType) bool {
+	return p == gatewayv1.HTTPProtocolType || p == gatewayv1.HTTPSProtocolType || p == gatewayv1.TLSProtocolType
+}
+
+// hostnameOf is the hostname that a listener serves; "" for all, and for protocols that know none.
+func hostnameOf(l *gatewayv1.Listener) gatewayv1.Hostname {
+	if l.Hostname == nil || !byHostname(l.Protocol) {
+		return ""
+	}
+	return *l.Hostname
+}
+
+func (c claims) add(l *gatewayv1.Listener) {
+	switch {
+	case byHostname(l.Protocol):
+		hostname := hostnameOf(l)
+		c[claim{l.Port, anyHostname, ""}]++
+		c[claim{l.Port, oneHostname, hostname}]++
+		c[claim{l.Port, l.Protocol, hostname}]++
+	case l.Protocol == gatewayv1.TCPProtocolType, l.Protocol == gatewayv1.UDPProtocolType:
+		c[claim{l.Port, l.Protocol, ""}]++
+	}
+}
+
+// conflict says why a listener is not distinct from those counted; "" if it is. Own is how often the listener was counted
+// itself. Of two reasons the one that needs the larger change is told: ProtocolConflict.
+func (c claims) conflict(l *gatewayv1.Listener, own int) gatewayv1.ListenerConditionReason {
+	exact := claim{l.Port, l.Protocol, hostnameOf(l)}
+	var otherProtocol bool
+	switch {
+	case byHostname(l.Protocol):
+		sameHostname := c[claim{l.Port, oneHostname, exact.hostname}]
+		otherProtocol = c[claim{l.Port, gatewayv1.TCPProtocolType, ""}] > 0 || sameHostname > c[exact]
+	case l.Protocol == gatewayv1.TCPProtocolType:
+		otherProtocol = c[claim{l.Port, anyHostname, ""}] > 0
+	}
+	switch {
+	case otherProtocol:
+		return gatewayv1.ListenerReasonProtocolConflict
+	case c[exact] > own:
+		return gatewayv1.ListenerReasonHostnameConflict
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// EffectiveGateway returns a copy of the Gateway as templates see it: spec.listeners holds the accepted listeners, those of
+// ListenerSets included, under their unique names and each saying explicitly what its source left to be understood.
+func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
+	gw := m.Gateway.DeepCopy()
+	gw.Spec.Listeners = make([]gatewayv1.Listener, 0, len(m.Listeners))
+	for i := range m.Listeners {
+		if l := &m.Listeners[i]; l.Accepted.OK {
+			gw.Spec.Listeners = append(gw.Spec.Listeners, l.Effective(gw.Namespace))
+		}
+	}
+	return gw
+}
+
+// Effective returns a copy of the listener under its unique name, meaning the same in the given namespace as it does in
+// that of its source: Same and a certificateRef without namespace are relative to a ListenerSet's own namespace (GEP-1713),
+// and would silently mean another one when copied into a Gateway elsewhere.
+func (l *Listener) Effective(namespace string) gatewayv1.Listener {
+	out := *l.Spec.DeepCopy()
+	out.Name = l.Name
+	if l.Source.Namespace == namespace {
+		return out
+	}
+	if rule := routeRule(l); rule.from == gatewayv1.NamespacesFromSame {
+		if out.AllowedRoutes == nil {
+			out.AllowedRoutes = &gatewayv1.AllowedRoutes{}
+		}
+		out.AllowedRoutes.Namespaces = &gatewayv1.RouteNamespaces{
+			From:     new(gatewayv1.NamespacesFromSelector),
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: rule.home}},
+		}
+	}
+	if out.TLS != nil {
+		for i := range out.TLS.CertificateRefs {
+			ref := &out.TLS.CertificateRefs[i]
+			ref.Namespace = new(gatewayv1.Namespace(namespaceOr(ref.Namespace, l.Source.Namespace)))
+		}
+	}
+	return out
+}
