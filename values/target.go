@@ -41,3 +41,46 @@ type Target struct {
 	// AppliesTo is the kind of template that will read the values; empty means Route if Route is set, else Gateway.
 	AppliesTo v1alpha1.AppliesTo
 }
+
+// reader is the kind of template that the values are for.
+func (t *Target) reader() v1alpha1.AppliesTo {
+	switch {
+	case t.AppliesTo != "":
+		return t.AppliesTo
+	case t.Route != nil:
+		return v1alpha1.AppliesToRoute
+	default:
+		return v1alpha1.AppliesToGateway
+	}
+}
+
+func (t *Target) controllerNamespace() string {
+	if t.ControllerNamespace == "" {
+		return v1alpha1.DefaultControllerNamespace
+	}
+	return t.ControllerNamespace
+}
+
+// hop says which of the distinct namespaces on the path this is, the Gateway's being the first; -1 if it is none of them.
+func (t *Target) hop(namespace string) int {
+	switch {
+	case namespace == t.Gateway.Namespace:
+		return 0
+	case t.ListenerSet != nil && namespace == t.ListenerSet.Namespace:
+		return 1
+	case t.Route != nil && namespace == t.Route.Namespace:
+		return 2
+	default:
+		return -1
+	}
+}
+
+// namespaceLevel is the level of a GatewayConfig that targets the namespace on the path that it is in.
+func (t *Target) namespaceLevel(namespace string) Level {
+	return [...]Level{LevelNamespace, LevelListenerSetNamespace, LevelRouteNamespace}[max(0, t.hop(namespace))]
+}
+
+// namespace is a namespace on the path as an object.
+func (t *Target) namespace(name string) *Object {
+	return &Object{Name: name, Labels: t.Namespaces[name]}
+}

@@ -1,0 +1,229 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+const (
+	kindBlueprint = "GatewayClassBlueprint"
+	// maxRefs is what the CRD allows too.
+	maxRefs = 16
+	// maxProblems bounds how many problems one message lists.
+	maxProblems = 5
+)
+
+// Policy is a source of values as it was understood: a GatewayClassConfig, a GatewayConfig or a blueprint's own values. It
+// is parsed once a generation and never changes after; any number of Computes may share it.
+type Policy struct {
+	kind string
+	// meta holds namespace, name and creation time only.
+	meta     metav1.ObjectMeta
+	deleting bool
+	refs     []targetRef
+	// defaults and overrides are nil where the source has no such block.
+	defaults, overrides *block
+	// invalid sources match their targets, but contribute nothing.
+	invalid bool
+	// guards says that the source as written carries overrides or constraints, whether or not they could be read.
+	guards bool
+}
+
+// block is one tree of a source.
+type block struct {
+	// name is how provenance calls the block.
+	name string
+	tree Tree
+}
+
+// Ref is how provenance calls the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
+func (p *Policy) Ref() string {
+	if p.meta.Namespace == "" {
+		return p.kind + "/" + p.meta.Name
+	}
+	return p.kind + "/" + p.meta.Namespace + "/" + p.meta.Name
+}
+
+// TargetsListeners says whether a target reference narrows its target to listeners of a Gateway or ListenerSet. Such a
+// policy does nothing where the blueprint reads no listener values.
+func (p *Policy) TargetsListeners() bool {
+	for i := range p.refs {
+		ref := &p.refs[i]
+		if ref.listeners != nil || ref.section != "" && (ref.kind == kindGateway || ref.kind == kindListenerSet) {
+			return true
+		}
+	}
+	return false
+}
+
+// Parse reads a policy. A verdict against it has reason Invalid or Unsupported and names the fields; the policy that comes
+// with it contributes nothing, but should be handed to Compute all the same, which tells what it would have reached.
+func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
+	spec := object.PolicySpec()
+	p := &Policy{kind: object.PolicyKind(), meta: identity(object), deleting: object.GetDeletionTimestamp() != nil}
+	var found problems
+	p.parseTargetRefs(spec, &found)
+	p.parseBlocks("spec", &spec.ValuesBlocks, &found)
+	if len(spec.Remove) > 0 {
+		found.unsupported("spec.remove", "set the leaf in spec.default instead")
+	}
+	return p.judged(&found)
+}
+
+// ParseBlueprint reads the values of a blueprint, as Parse does. A blueprint without values is fine.
+func ParseBlueprint(b *v1alpha1.GatewayClassBlueprint) (*Policy, verdict.Verdict) {
+	p := &Policy{kind: kindBlueprint, meta: identity(b)}
+	var found problems
+	if v := b.Spec.Values; v != nil {
+		p.parseBlocks("spec.values", &v.ValuesBlocks, &found)
+		if v.Schema != nil {
+			found.unsupported("spec.values.schema", "leave the schema out and check values in the templates, with required and fail")
+		}
+	}
+	return p.judged(&found)
+}
+
+// identity is what of an object's metadata counts here.
+func identity(object metav1.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace:         object.GetNamespace(),
+		Name:              object.GetName(),
+		CreationTimestamp: object.GetCreationTimestamp(),
+	}
+}
+
+// judged turns what was found wrong into a verdict.
+func (p *Policy) judged(found *problems) (*Policy, verdict.Verdict) {
+	if len(found.messages) == 0 {
+		return p, verdict.Yes(v1alpha1.ReasonAccepted, p.kind+" is valid")
+	}
+	p.invalid = true
+	return p, verdict.No(found.reason, "%s", found.message())
+}
+
+func (p *Policy) parseTargetRefs(spec *v1alpha1.PolicySpec, found *problems) {
+	if (spec.TargetRef == nil) == (len(spec.TargetRefs) == 0) {
+		found.invalid("spec", errors.New("needs exactly one of targetRef and targetRefs"))
+	}
+	refs := spec.Targets()
+	if len(refs) > maxRefs {
+		found.invalid("spec.targetRefs", fmt.Errorf("has %d entries; write at most %d", len(refs), maxRefs))
+	}
+	for i := range refs {
+		field := fmt.Sprintf("spec.targetRefs[%d]", i)
+		if spec.TargetRef != nil && i == 0 {
+			field = "spec.targetRef"
+		}
+		ref, err := parseTargetRef(p.kind, i, &refs[i])
+		if err != nil {
+			found.invalid(field, err)
+			continue
+		}
+		p.refs = append(p.refs, ref)
+	}
+}
+
+func (p *Policy) parseBlocks(field string, v *v1alpha1.ValuesBlocks, found *problems) {
+	p.guards = v.Override != nil || len(v.Constraints) > 0
+	p.defaults = parseBlock(field, BlockDefault, v.Default, found)
+	p.overrides = parseBlock(field, BlockOverride, v.Override, found)
+	if v.Merge != nil {
+		checkMerge(field+".merge.default", v.Merge.Default, found)
+		checkMerge(field+".merge.override", v.Merge.Override, found)
+	}
+	if len(v.Constraints) > 0 {
+		found.unsupported(field+".constraints", "use "+field+".override, which always applies")
+	}
+}
+
+func checkMerge(field string, m *v1alpha1.BlockMerge, found *problems) {
+	if m == nil {
+		return
+	}
+	if m.Strategy != "" && m.Strategy != v1alpha1.StrategyMerge {
+		found.unsupported(field+".strategy", "leave it out, which means merge")
+	}
+	if m.When != "" {
+		found.unsupported(field+".when", "leave it out and let the block always apply")
+	}
+}
+
+// parseBlock reads the tree of a default or override block. A missing one is nil.
+func parseBlock(field, name string, raw *apiextensionsv1.JSON, found *problems) *block {
+	if raw == nil || len(raw.Raw) == 0 {
+		return nil
+	}
+	tree, err := decodeTree(raw.Raw)
+	if err != nil {
+		found.invalid(field+"."+name, err)
+		return nil
+	}
+	return &block{name: name, tree: tree}
+}
+
+// decodeTree decodes a tree as Kubernetes decodes JSON: whole numbers that fit to int64, others to float64.
+func decodeTree(raw []byte) (Tree, error) {
+	var value any
+	if err := utiljson.Unmarshal(raw, &value); err != nil {
+		return nil, errors.New("is not valid JSON; write an object of values")
+	}
+	tree, ok := value.(Tree)
+	if !ok {
+		return nil, fmt.Errorf("must be an object, but is %s; write keys with values under it", jsonType(value))
+	}
+	return tree, nil
+}
+
+// jsonType names the JSON type of a value, which is all that a message may tell of it.
+func jsonType(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	case Tree:
+		return "an object"
+	default:
+		return "a number"
+	}
+}
+
+// problems collects what is wrong with a source. Being invalid outweighs being unsupported.
+type problems struct {
+	reason   string
+	messages []string
+}
+
+func (p *problems) invalid(field string, err error) {
+	p.reason = v1alpha1.ReasonInvalid
+	p.messages = append(p.messages, field+" "+err.Error())
+}
+
+// unsupported notes a field that is known and not acted on; instead says what to write.
+func (p *problems) unsupported(field, instead string) {
+	if p.reason == "" {
+		p.reason = v1alpha1.ReasonUnsupported
+	}
+	p.messages = append(p.messages, field+" is not supported yet; "+instead)
+}
+
+func (p *problems) message() string {
+	shown := p.messages[:min(len(p.messages), maxProblems)]
+	text := strings.Join(shown, "; ")
+	if more := len(p.messages) - len(shown); more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,194 @@
+package values
+
+import (
+	"cmp"
+	"slices"
+)
+
+// holding is a leaf of a layer.
+type holding struct {
+	// layer is the index in the stack; -1 stands for none.
+	layer int
+	kind  leafKind
+}
+
+type leafKind int
+
+const (
+	// leafValue is a scalar or a list.
+	leafValue leafKind = iota
+	// leafEmpty is an empty map: it replaces what is no map and leaves maps alone.
+	leafEmpty
+	// leafNull deletes.
+	leafNull
+)
+
+var none = holding{layer: -1}
+
+// strongest is the one of the two holdings that is further up the stack.
+func strongest(a, b holding) holding {
+	if b.layer > a.layer {
+		return b
+	}
+	return a
+}
+
+// node is a place in the tree with all leaves that layers hold there, the weakest layer first.
+type node struct {
+	path     string
+	children map[string]*node
+	held     []holding
+	// below is the strongest leaf of the node's descendants.
+	below holding
+}
+
+// trace finds the origin of every leaf of the tree, and for every leaf of a layer what became of it. It reads the same
+// stack that was folded, and completes e, whose Tree and Contributions are given.
+func trace(stack []*layer, e *Effective) {
+	root := &node{below: none}
+	for i, l := range stack {
+		root.add(i, l.tree)
+	}
+	t := tracer{stack: stack, e: e}
+	t.visit(root, e.Tree, true, none)
+	slices.SortFunc(e.Origins, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(e.Removed, func(a, b Removal) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.SetBy, b.SetBy), cmp.Compare(a.Block, b.Block))
+	})
+	for _, c := range e.Contributions {
+		slices.SortFunc(c.Shadowed, func(a, b Shadow) int {
+			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Block, b.Block))
+		})
+	}
+}
+
+// add notes the leaves of a layer's tree below the node.
+func (n *node) add(layer int, tree Tree) {
+	for key, value := range tree {
+		n.below = strongest(n.below, holding{layer: layer})
+		child := n.child(key)
+		switch value := value.(type) {
+		case nil:
+			child.held = append(child.held, holding{layer, leafNull})
+		case Tree:
+			if len(value) > 0 {
+				child.add(layer, value)
+				continue
+			}
+			child.held = append(child.held, holding{layer, leafEmpty})
+		default:
+			child.held = append(child.held, holding{layer, leafValue})
+		}
+	}
+}
+
+func (n *node) child(key string) *node {
+	if c, ok := n.children[key]; ok {
+		return c
+	}
+	if n.children == nil {
+		n.children = map[string]*node{}
+	}
+	c := &node{path: pointer(n.path, key), below: none}
+	n.children[key] = c
+	return c
+}
+
+// tracer walks the places of all layers together with the tree.
+type tracer struct {
+	stack []*layer
+	e     *Effective
+	// ancestors are the leaves that stand above the place: those of its ancestors that are no maps.
+	ancestors []holding
+}
+
+// visit reports on a place and on all below it. Value is what the tree holds there, if present; above is the strongest of
+// the ancestors' leaves.
+func (t *tracer) visit(n *node, value any, present bool, above holding) {
+	object, isMap := value.(Tree)
+	if present && n.path != "" && (!isMap || len(object) == 0) {
+		t.origin(n, isMap)
+	}
+	for _, h := range n.held {
+		t.fate(n, h, above, present && isMap && len(object) == 0)
+	}
+	known := len(t.ancestors)
+	for _, h := range n.held {
+		if h.kind != leafEmpty {
+			t.ancestors = append(t.ancestors, h)
+			above = strongest(above, h)
+		}
+	}
+	for key, child := range n.children {
+		below, ok := object[key]
+		t.visit(child, below, ok, above)
+	}
+	t.ancestors = t.ancestors[:known]
+}
+
+// origin reports who set the leaf that the tree holds at a place. An empty map is set by the strongest block that has a map
+// there: an empty one, or one that is empty for its nulls.
+func (t *tracer) origin(n *node, isMap bool) {
+	by := none
+	if len(n.held) > 0 {
+		by = n.held[len(n.held)-1]
+	}
+	if isMap {
+		by = strongest(by, n.below)
+	}
+	shadowed := slices.Concat(t.ancestors, n.held)
+	if !isMap {
+		shadowed = n.descendants(shadowed)
+	}
+	shadowed = slices.DeleteFunc(shadowed, func(h holding) bool { return h.layer >= by.layer })
+	setter := t.stack[by.layer]
+	t.e.Contributions[setter.source].Sets++
+	t.e.Origins = append(t.e.Origins, Origin{Path: n.path, Setter: setter.setter, Shadowed: t.setters(shadowed)})
+}
+
+// descendants appends the leaves that layers hold below the node.
+func (n *node) descendants(list []holding) []holding {
+	for _, child := range n.children {
+		list = child.descendants(append(list, child.held...))
+	}
+	return list
+}
+
+// setters names the blocks of holdings, the strongest first, each once. It is never nil.
+func (t *tracer) setters(holdings []holding) []Setter {
+	slices.SortFunc(holdings, func(a, b holding) int { return cmp.Compare(b.layer, a.layer) })
+	holdings = slices.CompactFunc(holdings, func(a, b holding) bool { return a.layer == b.layer })
+	list := make([]Setter, len(holdings))
+	for i, h := range holdings {
+		list[i] = t.stack[h.layer].setter
+	}
+	return list
+}
+
+// fate reports what became of a leaf of a layer, if it is not in the tree: taken away by a null, or shadowed by a stronger
+// block that has something else at the place, above it, or below it. A null has nothing to lose. An empty map gets along
+// with what is below it, and with other empty maps unless the tree holds one (emptied), which then is the strongest's.
+func (t *tracer) fate(n *node, leaf, above holding, emptied bool) {
+	if leaf.kind == leafNull {
+		return
+	}
+	by := above
+	for _, h := range n.held {
+		if leaf.kind == leafValue || h.kind != leafEmpty || emptied {
+			by = strongest(by, h)
+		}
+	}
+	if leaf.kind == leafValue && n.below.layer > by.layer {
+		by = n.below
+	}
+	if by.layer <= leaf.layer {
+		return
+	}
+	loser, winner := t.stack[leaf.layer], t.stack[by.layer]
+	if by.kind == leafNull {
+		t.e.Removed = append(t.e.Removed, Removal{Path: n.path, Setter: loser.setter, By: winner.setter})
+		return
+	}
+	c := &t.e.Contributions[loser.source]
+	c.Shadowed = append(c.Shadowed, Shadow{Path: n.path, Block: loser.setter.Block, By: winner.setter})
+}
