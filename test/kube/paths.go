@@ -2,11 +2,11 @@ package kube
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
@@ -35,13 +35,18 @@ var repoRoot = sync.OnceValue(func() string {
 func GatewayAPICRDs() string { return gatewayAPICRDs() }
 
 var gatewayAPICRDs = sync.OnceValue(func() string {
-	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
-	list.Dir = RepoRoot()
-	out, err := list.Output()
+	// Unlike `go list`, this fetches the module where nothing has done so yet.
+	download := exec.Command("go", "mod", "download", "-json", "sigs.k8s.io/gateway-api")
+	download.Dir = RepoRoot()
+	out, err := download.Output()
 	if err != nil {
+		panic(fmt.Errorf("finding the module sigs.k8s.io/gateway-api: %w\n%s", err, out))
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal(out, &module); err != nil {
 		panic(fmt.Errorf("finding the module sigs.k8s.io/gateway-api: %w", err))
 	}
-	return filepath.Join(strings.TrimSpace(string(out)), "config", "crd", "standard")
+	return filepath.Join(module.Dir, "config", "crd", "standard")
 })
 
 // OwnCRDs returns the directory of Gatewright's own CRDs: those that the chart installs.
