@@ -104,16 +104,18 @@ func (p *Plane) claimData() (err error) {
 func (p *Plane) Failed() <-chan error { return p.unplanned }
 
 // Stop ends every component, the last one started first, and removes the data
-// directory if it was temporary.
+// directory if it was temporary. In that case they are simply killed: a gentle
+// end takes more than a second, and there is nothing to save.
 func (p *Plane) Stop() error {
+	kept := p.cfg.Data != ""
 	for i := len(p.started) - 1; i >= 0; i-- {
-		p.started[i].stop()
+		p.started[i].stop(kept)
 	}
 	p.started = nil
 	if p.lock != nil {
 		p.lock.Close()
 	}
-	if p.cfg.Data != "" || p.data == "" {
+	if kept || p.data == "" {
 		return nil
 	}
 	if err := os.RemoveAll(p.data); err != nil {
@@ -138,14 +140,18 @@ func (p *Plane) launch(name string, args ...string) (*process, error) {
 func (p *Plane) watch(proc *process) {
 	go func() {
 		<-proc.done
-		if proc.stopping.Load() {
-			return
-		}
-		select {
-		case p.unplanned <- proc.failure():
-		default: // One failure is enough: the others follow from it.
-		}
+		p.reportEnd(proc)
 	}()
+}
+
+func (p *Plane) reportEnd(proc *process) {
+	if proc.stopping.Load() {
+		return
+	}
+	select {
+	case p.unplanned <- proc.failure():
+	default: // One failure is enough: the others follow from it.
+	}
 }
 
 func (p *Plane) installCRDs(ctx context.Context) error {

@@ -56,7 +56,7 @@ func startProcess(program, dir string, args []string) (*process, error) {
 	}()
 	pid := fmt.Appendln(nil, p.cmd.Process.Pid)
 	if err := os.WriteFile(filepath.Join(dir, name+".pid"), pid, 0o600); err != nil {
-		p.stop()
+		p.stop(false)
 		return nil, err
 	}
 	return p, nil
@@ -68,10 +68,16 @@ func environment(dir string) []string {
 	return []string{"HOME=" + dir, "TMPDIR=" + os.TempDir()}
 }
 
-// stop ends the process and returns once it is gone.
-func (p *process) stop() {
+// stop ends the process and returns once it is gone; gently if it has state to
+// put in order. Signals to a process that has already ended do no harm.
+func (p *process) stop(gently bool) {
 	p.stopping.Store(true)
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // Fails only when it has ended already.
+	if !gently {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
