@@ -39,7 +39,11 @@ func GoBuild(recipe Recipe, goos, goarch string) BuildFunc {
 		// An interrupt lets the go command stop its compilers itself.
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 10 * time.Second
-		return runNoting(cmd, note)
+		err = runNoting(cmd, note)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
 	}
 }
 

@@ -42,7 +42,7 @@ func lockFile(ctx context.Context, path string, waiting func(time.Duration)) (un
 			waiting(time.Since(started))
 		case <-ctx.Done():
 			unlock()
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 	}
 }

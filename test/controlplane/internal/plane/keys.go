@@ -16,12 +16,8 @@ import (
 	"time"
 )
 
-const (
-	// mastersGroup may do everything, whatever RBAC says.
-	mastersGroup = "system:masters"
-
-	certificateLife = 365 * 24 * time.Hour
-)
+// certificateLife is longer than any control plane of ours runs.
+const certificateLife = 365 * 24 * time.Hour
 
 // keys are the identities of one control plane, made anew for each.
 type keys struct {
@@ -46,33 +42,26 @@ type identity struct {
 
 // writeKeys makes every key and certificate and writes to dir those that the
 // API server reads.
-func writeKeys(dir string) (*keys, error) {
+func writeKeys(dir string) (_ *keys, err error) {
 	k := &keys{dir: dir}
-	err := firstError(
-		k.makeAuthority,
-		k.makeServing,
-		func() (err error) {
-			k.admin, err = k.issue(client("admin", mastersGroup))
-			return err
-		},
-		// All its controllers act as itself, so it needs the rights of all of
-		// them: no predefined role has those.
-		func() (err error) {
-			k.manager, err = k.issue(client("system:kube-controller-manager", mastersGroup))
-			return err
-		},
-		k.makeServiceAccountKey,
-	)
-	return k, err
-}
-
-func firstError(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := k.makeAuthority(); err != nil {
+		return nil, err
 	}
-	return nil
+	if err := k.makeServing(); err != nil {
+		return nil, err
+	}
+	if k.admin, err = k.issue(master("admin")); err != nil {
+		return nil, err
+	}
+	// All its controllers act as itself, so it needs the rights of all of
+	// them: no predefined role has those.
+	if k.manager, err = k.issue(master("system:kube-controller-manager")); err != nil {
+		return nil, err
+	}
+	if err := k.makeServiceAccountKey(); err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 func (k *keys) makeAuthority() (err error) {
@@ -123,9 +112,10 @@ func (k *keys) makeServiceAccountKey() error {
 	return err
 }
 
-func client(user, group string) *x509.Certificate {
+// master is a user in the group that may do everything, whatever RBAC says.
+func master(user string) *x509.Certificate {
 	return &x509.Certificate{
-		Subject:     pkix.Name{CommonName: user, Organization: []string{group}},
+		Subject:     pkix.Name{CommonName: user, Organization: []string{"system:masters"}},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}

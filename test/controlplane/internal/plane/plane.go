@@ -32,7 +32,7 @@ type Config struct {
 	Log io.Writer
 }
 
-// Plane is a running control plane. Start makes one.
+// Plane is a running control plane. Start makes one; whoever started it must call Stop.
 type Plane struct {
 	// Kubeconfig is the path of the administrator's kubeconfig.
 	Kubeconfig string
