@@ -66,9 +66,6 @@ func commonHostnames(listener gatewayv1.Hostname, route []gatewayv1.Hostname) ([
 // matches says whether a pattern stands for everything that a name stands for. The wildcard of Gateway API is a suffix
 // match over one label or more.
 func matches(pattern, name gatewayv1.Hostname) bool {
-	if pattern == name {
-		return true
-	}
-	suffix, isWildcard := strings.CutPrefix(string(pattern), "*")
-	return isWildcard && strings.HasPrefix(suffix, ".") && strings.HasSuffix(string(name), suffix)
+	return pattern == name ||
+		strings.HasPrefix(string(pattern), wildcard) && strings.HasSuffix(string(name), string(pattern[1:]))
 }

@@ -15,7 +15,7 @@ import (
 func Merge(s Snapshot) Merged {
 	sets := setsOf(s.Gateway, s.ListenerSets)
 	doors := newDoorkeeper(s.Namespaces)
-	f := newFolder(s, sets)
+	f := newFolder(s, sets, doors)
 	f.fold(KindGateway, s.Gateway, s.Gateway.Spec.Listeners)
 
 	m := Merged{Gateway: s.Gateway, Accepted: gatewayVerdict(f.listeners), ListenerSets: make([]ListenerSet, 0, len(sets))}
@@ -53,6 +53,7 @@ func setsOf(gw *gatewayv1.Gateway, all []*gatewayv1.ListenerSet) []*gatewayv1.Li
 // folder folds the listeners of one object after another, in order of precedence, into one list.
 type folder struct {
 	support   support
+	doors     doorkeeper
 	names     names
 	listeners []Listener
 	// held is what the accepted listeners of the objects before claim. A listener that was rejected, for whatever reason,
@@ -62,13 +63,14 @@ type folder struct {
 	inside claims
 }
 
-func newFolder(s Snapshot, sets []*gatewayv1.ListenerSet) *folder {
+func newFolder(s Snapshot, sets []*gatewayv1.ListenerSet, doors doorkeeper) *folder {
 	n := len(s.Gateway.Spec.Listeners)
 	for _, set := range sets {
 		n += len(set.Spec.Listeners)
 	}
 	return &folder{
 		support:   supportOf(s.Blueprint),
+		doors:     doors,
 		names:     make(names, n),
 		listeners: make([]Listener, 0, n),
 		held:      make(claims, 3*n),
@@ -121,7 +123,7 @@ func (f *folder) validity(l *Listener) verdict.Verdict {
 	switch {
 	case len(f.support.kinds[l.Spec.Protocol]) == 0:
 		return f.support.unsupported
-	case !routeRule(l).valid():
+	case !f.doors.understands(routeRule(l)):
 		return selectorInvalid
 	}
 	return listenerAccepted

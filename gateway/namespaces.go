@@ -35,28 +35,20 @@ func routeRule(l *Listener) namespaceRule {
 	return rule
 }
 
-// valid is false for a selector that cannot be read.
-func (r namespaceRule) valid() bool {
-	if r.from != gatewayv1.NamespacesFromSelector {
-		return true
-	}
-	_, err := metav1.LabelSelectorAsSelector(r.selector)
-	return err == nil
-}
-
 // doorkeeper applies namespace rules to the namespaces of a snapshot. It reads each selector once, since a listener is
 // asked for every one of its routes.
 type doorkeeper struct {
 	namespaces map[string]labels.Set
-	selectors  map[*metav1.LabelSelector]labels.Selector
+	// selectors holds what was read; nil for a selector that cannot be.
+	selectors map[*metav1.LabelSelector]labels.Selector
 }
 
 func newDoorkeeper(namespaces map[string]labels.Set) doorkeeper {
 	return doorkeeper{namespaces: namespaces, selectors: map[*metav1.LabelSelector]labels.Selector{}}
 }
 
-// admits says whether the rule lets something in from a namespace. What cannot be read lets nothing in: neither a broken
-// selector nor a namespace that the snapshot does not know.
+// admits says whether the rule lets something in from a namespace. What is in doubt lets nothing in: neither a selector
+// that cannot be read nor a namespace that the snapshot does not know.
 func (d doorkeeper) admits(rule namespaceRule, namespace string) bool {
 	switch rule.from {
 	case gatewayv1.NamespacesFromAll:
@@ -65,18 +57,25 @@ func (d doorkeeper) admits(rule namespaceRule, namespace string) bool {
 		return namespace == rule.home
 	case gatewayv1.NamespacesFromSelector:
 		set, known := d.namespaces[namespace]
-		return known && d.selector(rule.selector).Matches(set)
+		selector := d.selector(rule.selector)
+		return known && selector != nil && selector.Matches(set)
 	}
 	return false
 }
 
+// understands is false for a rule whose selector cannot be read.
+func (d doorkeeper) understands(rule namespaceRule) bool {
+	return rule.from != gatewayv1.NamespacesFromSelector || d.selector(rule.selector) != nil
+}
+
+// selector reads a selector. It is nil for one that cannot be read; one that is missing selects nothing.
 func (d doorkeeper) selector(s *metav1.LabelSelector) labels.Selector {
 	if read, done := d.selectors[s]; done {
 		return read
 	}
 	read, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
-		read = labels.Nothing()
+		read = nil
 	}
 	d.selectors[s] = read
 	return read
