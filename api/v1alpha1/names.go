@@ -39,6 +39,8 @@ const (
 	ConditionAccepted = "Accepted"
 	// ConditionProgrammed says whether what an object asks for is in effect.
 	ConditionProgrammed = "Programmed"
+	// ConditionRouteProgrammed says, in a route's status for one parent, whether what was rendered for it is in effect.
+	ConditionRouteProgrammed = GroupName + "/Programmed"
 	// ConditionRendered says whether every template of a parent yielded its objects.
 	ConditionRendered = "Rendered"
 	// ConditionApplied says whether every rendered object is applied as rendered.
@@ -55,6 +57,8 @@ const (
 	ReasonConflicted     = "Conflicted"
 	ReasonTargetNotFound = "TargetNotFound"
 	ReasonOverridden     = "Overridden"
+	// ReasonPartiallyProgrammed marks a policy of which some values are set by others.
+	ReasonPartiallyProgrammed = "PartiallyProgrammed"
 	// ReasonUnsupported marks a field that this version knows but does not act on yet.
 	ReasonUnsupported = "Unsupported"
 	ReasonPending     = "Pending"

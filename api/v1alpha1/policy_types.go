@@ -102,10 +102,11 @@ type Policy interface {
 	PolicyStatus() *gatewayv1.PolicyStatus
 }
 
-// The kinds of policies.
+// The kinds of this package that others refer to by name.
 const (
-	KindGatewayClassConfig = "GatewayClassConfig"
-	KindGatewayConfig      = "GatewayConfig"
+	KindGatewayClassConfig    = "GatewayClassConfig"
+	KindGatewayConfig         = "GatewayConfig"
+	KindGatewayClassBlueprint = "GatewayClassBlueprint"
 )
 
 // GatewayClassConfig attaches values to a GatewayClass or a Namespace. It belongs to the infrastructure provider: in the

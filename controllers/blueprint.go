@@ -1,0 +1,117 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/controllers/internal/watch"
+)
+
+// blueprintReconciler compiles blueprints, records what they may render, and keeps them while they are used.
+type blueprintReconciler struct {
+	*shell
+}
+
+// Reconcile reports whether a blueprint can be used, and by how many it is.
+func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	blueprint, err := r.fetch.Blueprint(ctx, req.Name)
+	if blueprint == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	classes, gateways, err := r.users(ctx, blueprint.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	ready, v := r.programs.get(blueprint)
+	kinds, leftovers, err := r.record(ctx, blueprint, ready)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.keep(ctx, blueprint, gateways > 0 || leftovers); err != nil {
+		return result(err)
+	}
+	after := blueprint.DeepCopy()
+	status.Set(&after.Status.Conditions, v1alpha1.ConditionAccepted, v, blueprint.Generation)
+	after.Status.Kinds, after.Status.Classes, after.Status.Gateways = kinds, int32(classes), int32(gateways)
+	return result(r.update(ctx, blueprint, after, blueprintConditions))
+}
+
+// record returns the kinds that objects of the blueprint may have: those of its program, and those of earlier generations as
+// long as any object of them lives. leftovers says that there is one of those.
+func (r *blueprintReconciler) record(ctx context.Context, b *v1alpha1.GatewayClassBlueprint, ready *compiled) (kinds []v1alpha1.RenderedKind, leftovers bool, err error) {
+	var all []schema.GroupVersionKind
+	if ready != nil {
+		all = slices.Clone(ready.program.Kinds())
+	}
+	for _, kind := range recordedKinds(b) {
+		if ready != nil && slices.Contains(all, kind) && b.DeletionTimestamp == nil {
+			continue
+		}
+		lives, err := r.lives(ctx, kind, b)
+		if err != nil {
+			return nil, false, err
+		}
+		leftovers = leftovers || lives
+		if lives && !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	for _, kind := range all {
+		apiVersion, name := kind.ToAPIVersionAndKind()
+		kinds = append(kinds, v1alpha1.RenderedKind{APIVersion: apiVersion, Kind: name})
+	}
+	return kinds, leftovers, nil
+}
+
+// lives says whether there may be a rendered object of a kind. Where that cannot be told yet, there may be.
+func (r *blueprintReconciler) lives(ctx context.Context, kind schema.GroupVersionKind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
+	err := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
+	var notServed *watch.KindNotServedError
+	switch {
+	case errors.As(err, &notServed):
+		return false, nil
+	case err != nil:
+		return true, nil
+	}
+	return r.children.Any(ctx, kind)
+}
+
+// keep holds a blueprint back from being deleted while Gateways use it or objects of it live: without it nobody would know
+// where to look for them.
+func (r *blueprintReconciler) keep(ctx context.Context, b *v1alpha1.GatewayClassBlueprint, used bool) error {
+	switch {
+	case !used:
+		return r.patchFinalizer(ctx, b, controllerutil.RemoveFinalizer, v1alpha1.FinalizerBlueprint)
+	case b.DeletionTimestamp == nil:
+		return r.patchFinalizer(ctx, b, controllerutil.AddFinalizer, v1alpha1.FinalizerBlueprint)
+	}
+	return nil
+}
+
+func blueprintConditions(o client.Object) []metav1.Condition {
+	return o.(*v1alpha1.GatewayClassBlueprint).Status.Conditions
+}
+
+func (r *blueprintReconciler) users(ctx context.Context, blueprint string) (classes, gateways int, err error) {
+	list, err := r.fetch.ClassesOfBlueprint(ctx, blueprint)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range list {
+		of, err := r.fetch.GatewaysOfClass(ctx, list[i].Name)
+		if err != nil {
+			return 0, 0, err
+		}
+		gateways += len(of)
+	}
+	return len(list), gateways, nil
+}

@@ -1,0 +1,243 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/apply"
+	"github.com/gatewright/gatewright/controllers/internal/plan"
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/controllers/internal/watch"
+	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
+)
+
+// convergence is the work on one owner in one pass.
+type convergence struct {
+	*shell
+	owner desired.Owner
+	// live holds what is known of the owner's objects, renewed by what applying them returns.
+	live map[plan.Identity]*unstructured.Unstructured
+	// claimed says which rendering of the owner yielded an object: a route has several, and each object belongs to one.
+	claimed map[plan.Identity]*desired.Parent
+	// unwatched says why objects of a kind cannot be handled yet.
+	unwatched map[schema.GroupVersionKind]error
+	// retry is the first error that is worth another try.
+	retry error
+}
+
+// converged is the outcome of a pass over one owner.
+type converged struct {
+	// outcomes are in the order of the renderings.
+	outcomes []status.Outcome
+	// settled says that everything is rendered, applied and in sight, so that what was not wanted any more was deleted.
+	settled bool
+	// retry is an error that is worth another try; nil if there is nothing to try again.
+	retry error
+}
+
+// converge does for an owner, which has one rendering if it is a Gateway and one under each parent if it is a route, what
+// is due: it applies what is rendered, in order, each object at most once, feeding what the API server returns to the templates
+// that read it, and then prunes, unless hold says that some of what is wanted is not known. kinds are all that objects of the
+// owner may have, of any blueprint.
+func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []schema.GroupVersionKind, hold bool) (converged, error) {
+	pass := &convergence{
+		shell: s, owner: owner,
+		live:      map[plan.Identity]*unstructured.Unstructured{},
+		claimed:   map[plan.Identity]*desired.Parent{},
+		unwatched: map[schema.GroupVersionKind]error{},
+	}
+	blind := pass.watch(ctx, kinds)
+	owned, err := s.children.OwnedBy(ctx, owner.UID)
+	if err != nil {
+		return converged{}, err
+	}
+	for _, o := range owned {
+		id := plan.IdentityOf(o)
+		pass.live[id] = s.applier.Newest(id, o)
+	}
+	done := converged{outcomes: make([]status.Outcome, len(parents)), settled: !blind && !hold}
+	for i, parent := range parents {
+		done.outcomes[i] = pass.render(ctx, parent)
+		done.settled = done.settled && done.outcomes[i].Settled()
+	}
+	pass.prune(ctx, owned, done.settled, done.outcomes)
+	done.retry = pass.retry
+	return done, nil
+}
+
+// watch makes sure that the objects of all kinds are seen. It says whether there may be objects that are not seen, in which case
+// nothing must be pruned. Of a kind that is not served there can be none.
+func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind) (blind bool) {
+	for _, gvk := range kinds {
+		err := p.children.Ensure(ctx, gvk, p.owner.Kind, p.owner.Key())
+		if err == nil {
+			continue
+		}
+		p.unwatched[gvk] = err
+		var notServed *watch.KindNotServedError
+		if !errors.As(err, &notServed) {
+			blind = true
+			if !errors.Is(err, watch.ErrSyncing) {
+				p.retryLater(err)
+			}
+		}
+	}
+	return blind
+}
+
+// render applies one rendering step by step. A failure that shows before anything is applied leaves all as it is.
+func (p *convergence) render(ctx context.Context, parent *desired.Parent) status.Outcome {
+	var outcome status.Outcome
+	if held := parent.Held(); held != nil {
+		outcome.Failed = held
+		return outcome
+	}
+	observed := p.observed(parent)
+	for {
+		objects := parent.Advance(observed)
+		if failed := p.failure(parent, objects); failed != nil {
+			outcome.Failed = failed
+			break
+		}
+		if len(objects) == 0 {
+			break
+		}
+		for _, object := range objects {
+			outcome.Objects = append(outcome.Objects, p.apply(ctx, object))
+		}
+	}
+	result := parent.Result()
+	for _, pending := range result.Pending {
+		outcome.Objects = append(outcome.Objects, v1alpha1.RenderedObject{
+			Template: pending.Template, State: v1alpha1.ObjectPending, Message: pending.Message,
+		})
+	}
+	if parent.Under == nil && outcome.Failed == nil {
+		p.addresses(parent, observed, &outcome)
+	}
+	return outcome
+}
+
+// observed hands out the newest state of the owner's objects, by template. Another rendering's objects are left to it.
+func (p *convergence) observed(parent *desired.Parent) render.Observed {
+	return func(template string) []*unstructured.Unstructured {
+		var list []*unstructured.Unstructured
+		for id, o := range p.live {
+			claimant, claimed := p.claimed[id]
+			if o.GetLabels()[v1alpha1.LabelTemplate] == template && (!claimed || claimant == parent) {
+				list = append(list, o)
+			}
+		}
+		return list
+	}
+}
+
+// failure returns the first failure of a rendering, and claims its new objects. Two renderings of a route that yield the same
+// object would overwrite each other for ever.
+func (p *convergence) failure(parent *desired.Parent, objects []render.Object) *verdict.Verdict {
+	if failed := parent.Result().Failed; len(failed) > 0 {
+		v := verdict.No(v1alpha1.ReasonFailed, "%s", failed[0].Error())
+		return &v
+	}
+	for _, object := range objects {
+		id := plan.IdentityOf(object.Unstructured)
+		if _, taken := p.claimed[id]; taken {
+			v := verdict.No(v1alpha1.ReasonFailed,
+				"template %s: %s %s is rendered already for another parent of the same route; put the parent into its name (uniqueName)",
+				object.Template, id.Kind, id.Name)
+			return &v
+		}
+	}
+	for _, object := range objects {
+		p.claimed[plan.IdentityOf(object.Unstructured)] = parent
+	}
+	return nil
+}
+
+// apply brings one object about and says how it is.
+func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.RenderedObject {
+	gvk := object.GroupVersionKind()
+	report := v1alpha1.RenderedObject{
+		Template: object.Template, APIVersion: object.GetAPIVersion(), Kind: object.GetKind(),
+		Namespace: object.GetNamespace(), Name: object.GetName(), Manifest: status.Manifest(object.Unstructured),
+	}
+	if err := p.unwatched[gvk]; err != nil {
+		report.State, report.Message = v1alpha1.ObjectPending, err.Error()
+		return report
+	}
+	id := plan.IdentityOf(object.Unstructured)
+	watched, err := p.children.Get(ctx, gvk, id.NamespacedName)
+	if err == nil {
+		var live *unstructured.Unstructured
+		if live, _, err = p.applier.Apply(ctx, object.Unstructured, watched, p.owner.UID); err == nil {
+			p.live[id] = live
+			report.UID = string(live.GetUID())
+			report.State, report.Message = status.Health(live)
+			return report
+		}
+	}
+	report.State, report.Message = v1alpha1.ObjectFailed, err.Error()
+	if errors.Is(err, apply.ErrDeleting) {
+		report.State = v1alpha1.ObjectPending
+	}
+	if apply.Transient(err) {
+		p.retryLater(err)
+	}
+	return report
+}
+
+func (p *convergence) addresses(parent *desired.Parent, observed render.Observed, outcome *status.Outcome) {
+	s := parent.Status(observed)
+	switch {
+	case s.Failed != nil:
+		v := verdict.No(v1alpha1.ReasonFailed, "%s", s.Failed.Error())
+		outcome.Failed = &v
+	case s.Pending != nil:
+		outcome.AddressPending = s.Pending.Message
+	default:
+		outcome.Addresses = s.Addresses
+	}
+}
+
+// prune deletes what is owned and not rendered any more, as far as package plan permits, and reports what stays.
+func (p *convergence) prune(ctx context.Context, owned []*unstructured.Unstructured, settled bool, outcomes []status.Outcome) {
+	rendered := map[plan.Identity]bool{}
+	for id := range p.claimed {
+		rendered[id] = true
+	}
+	pruning := plan.Prune(rendered, owned, p.owner.UID, settled)
+	for _, o := range pruning.Delete {
+		if err := p.applier.Delete(ctx, o); err != nil {
+			p.retryLater(err)
+		}
+	}
+	if len(outcomes) == 0 {
+		return
+	}
+	for _, o := range pruning.Held {
+		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "not rendered now; kept until every template renders and every object is applied"))
+	}
+	for _, o := range pruning.Kept {
+		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "carries this parent's label, but was not applied for it; left alone"))
+	}
+}
+
+func (p *convergence) kept(o *unstructured.Unstructured, why string) v1alpha1.RenderedObject {
+	return v1alpha1.RenderedObject{
+		Template: o.GetLabels()[v1alpha1.LabelTemplate], APIVersion: o.GetAPIVersion(), Kind: o.GetKind(),
+		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), State: v1alpha1.ObjectApplied, Message: why,
+	}
+}
+
+func (p *convergence) retryLater(err error) {
+	if p.retry == nil {
+		p.retry = fmt.Errorf("%s: %w", p.owner, err)
+	}
+}

@@ -1,0 +1,80 @@
+package controllers
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/fetch"
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// gatewayClassReconciler reports on GatewayClasses of ours and keeps them while Gateways use them.
+type gatewayClassReconciler struct {
+	*shell
+}
+
+// Reconcile reports whether a class can be used.
+func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	class, err := r.fetch.Class(ctx, gatewayv1.ObjectName(req.Name))
+	if class == nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	gateways, err := r.fetch.GatewaysOfClass(ctx, class.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	change := controllerutil.RemoveFinalizer
+	if len(gateways) > 0 && (class.DeletionTimestamp == nil || controllerutil.ContainsFinalizer(class, gatewayv1.GatewayClassFinalizerGatewaysExist)) {
+		change = controllerutil.AddFinalizer
+	}
+	if err := r.patchFinalizer(ctx, class, change, gatewayv1.GatewayClassFinalizerGatewaysExist); err != nil {
+		return result(err)
+	}
+	var blueprint *v1alpha1.GatewayClassBlueprint
+	var v verdict.Verdict
+	if name, ok := fetch.BlueprintOf(class); ok {
+		if blueprint, err = r.fetch.Blueprint(ctx, name); err != nil {
+			return ctrl.Result{}, err
+		}
+		if blueprint != nil {
+			_, v = r.programs.get(blueprint)
+		}
+	}
+	after := class.DeepCopy()
+	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusAccepted), classVerdict(class, blueprint, v), class.Generation)
+	return result(r.update(ctx, class, after, gatewayClassConditions))
+}
+
+func gatewayClassConditions(o client.Object) []metav1.Condition {
+	return o.(*gatewayv1.GatewayClass).Status.Conditions
+}
+
+// classVerdict is a class's condition Accepted (Gateway API, GatewayClassConditionStatusAccepted). blueprint is what its
+// parametersRef names, or nil if there is none, and v the verdict on that.
+func classVerdict(class *gatewayv1.GatewayClass, blueprint *v1alpha1.GatewayClassBlueprint, v verdict.Verdict) verdict.Verdict {
+	invalid := string(gatewayv1.GatewayClassReasonInvalidParameters)
+	ref := class.Spec.ParametersRef
+	name, ok := fetch.BlueprintOf(class)
+	switch {
+	case ref == nil:
+		return verdict.No(invalid, "spec.parametersRef is missing; name the GatewayClassBlueprint that implements the class: {group: %s, kind: %s, name: ...}",
+			v1alpha1.GroupName, v1alpha1.KindGatewayClassBlueprint)
+	case !ok && ref.Namespace != nil:
+		return verdict.No(invalid, "spec.parametersRef.namespace is set; a GatewayClassBlueprint has no namespace, remove it")
+	case !ok:
+		return verdict.No(invalid, "spec.parametersRef is of kind %s in group %q; it must be a %s in group %s",
+			ref.Kind, ref.Group, v1alpha1.KindGatewayClassBlueprint, v1alpha1.GroupName)
+	case blueprint == nil:
+		return verdict.No(invalid, "there is no GatewayClassBlueprint %s; create it or mend spec.parametersRef", name)
+	case !v.OK:
+		return verdict.No(invalid, "GatewayClassBlueprint %s is not accepted: %s", name, v.Message)
+	}
+	return verdict.Yes(string(gatewayv1.GatewayClassReasonAccepted), "implemented by GatewayClassBlueprint "+name)
+}

@@ -1,0 +1,307 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+)
+
+// Fetcher reads from the cache.
+type Fetcher struct {
+	reader client.Reader
+	// ControllerNamespace is where policies reach all Gateways of a class.
+	controllerNamespace string
+}
+
+// New returns a Fetcher over a cache that was told of the indexes, see Index.
+func New(reader client.Reader, controllerNamespace string) *Fetcher {
+	return &Fetcher{reader: reader, controllerNamespace: controllerNamespace}
+}
+
+// Gateway collects everything that may be known about a Gateway of one of our classes.
+func (f *Fetcher) Gateway(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway) (gateway.Snapshot, error) {
+	s, err := f.listeners(ctx, class, gw)
+	if err != nil {
+		return s, err
+	}
+	if s.Routes, err = f.routes(ctx, s); err != nil {
+		return s, err
+	}
+	for _, route := range s.Routes {
+		if err := f.namespace(ctx, &s, route.Object.GetNamespace()); err != nil {
+			return s, err
+		}
+	}
+	return s, f.policies(ctx, &s)
+}
+
+// Route collects what may be known about a Gateway as far as one route concerns it: not its other routes.
+func (f *Fetcher) Route(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway, route gateway.Route) (gateway.Snapshot, error) {
+	s, err := f.listeners(ctx, class, gw)
+	if err != nil {
+		return s, err
+	}
+	s.Routes = []gateway.Route{route}
+	if err := f.namespace(ctx, &s, route.Object.GetNamespace()); err != nil {
+		return s, err
+	}
+	return s, f.policies(ctx, &s)
+}
+
+// listeners collects the Gateway, its blueprint, its ListenerSets and their namespaces.
+func (f *Fetcher) listeners(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway) (gateway.Snapshot, error) {
+	s := gateway.Snapshot{Class: class, Gateway: gw, Namespaces: map[string]labels.Set{}}
+	if name, ok := BlueprintOf(class); ok {
+		blueprint, err := f.Blueprint(ctx, name)
+		if err != nil {
+			return s, err
+		}
+		s.Blueprint = blueprint
+	}
+	var sets gatewayv1.ListenerSetList
+	if err := f.list(ctx, &sets, setsByGateway, client.ObjectKeyFromObject(gw).String()); err != nil {
+		return s, err
+	}
+	for i := range sets.Items {
+		s.ListenerSets = append(s.ListenerSets, &sets.Items[i])
+		if err := f.namespace(ctx, &s, sets.Items[i].Namespace); err != nil {
+			return s, err
+		}
+	}
+	return s, f.namespace(ctx, &s, gw.Namespace)
+}
+
+// routes finds the routes of the Gateway and of its ListenerSets.
+func (f *Fetcher) routes(ctx context.Context, s gateway.Snapshot) ([]gateway.Route, error) {
+	parents := []string{parentKey(gateway.KindGateway, client.ObjectKeyFromObject(s.Gateway))}
+	for _, set := range s.ListenerSets {
+		parents = append(parents, parentKey(gateway.KindListenerSet, client.ObjectKeyFromObject(set)))
+	}
+	var routes []gateway.Route
+	seen := map[types.UID]bool{}
+	for _, parent := range parents {
+		var list gatewayv1.HTTPRouteList
+		if err := f.list(ctx, &list, routesByParent, parent); err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			if route := &list.Items[i]; !seen[route.UID] && route.DeletionTimestamp == nil {
+				seen[route.UID] = true
+				routes = append(routes, gateway.HTTPRoute(route))
+			}
+		}
+	}
+	return routes, nil
+}
+
+// policies collects the candidates: all policies of the controller's namespace and of every namespace in the snapshot.
+func (f *Fetcher) policies(ctx context.Context, s *gateway.Snapshot) error {
+	namespaces := slices.Collect(maps.Keys(s.Namespaces))
+	if !slices.Contains(namespaces, f.controllerNamespace) {
+		namespaces = append(namespaces, f.controllerNamespace)
+	}
+	for _, namespace := range namespaces {
+		policies, err := f.PoliciesIn(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		s.Policies = append(s.Policies, policies...)
+	}
+	return nil
+}
+
+// PoliciesIn returns the policies of a namespace, of both kinds.
+func (f *Fetcher) PoliciesIn(ctx context.Context, namespace string) ([]v1alpha1.Policy, error) {
+	var policies []v1alpha1.Policy
+	var classConfigs v1alpha1.GatewayClassConfigList
+	if err := f.reader.List(ctx, &classConfigs, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading GatewayClassConfigs of namespace %s: %w", namespace, err)
+	}
+	for i := range classConfigs.Items {
+		policies = append(policies, &classConfigs.Items[i])
+	}
+	var configs v1alpha1.GatewayConfigList
+	if err := f.reader.List(ctx, &configs, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading GatewayConfigs of namespace %s: %w", namespace, err)
+	}
+	for i := range configs.Items {
+		policies = append(policies, &configs.Items[i])
+	}
+	return policies, nil
+}
+
+// Class returns the GatewayClass of that name if it is ours, else nil.
+func (f *Fetcher) Class(ctx context.Context, name gatewayv1.ObjectName) (*gatewayv1.GatewayClass, error) {
+	class := &gatewayv1.GatewayClass{}
+	if err := f.get(ctx, types.NamespacedName{Name: string(name)}, class); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if class.Spec.ControllerName != v1alpha1.ControllerName {
+		return nil, nil
+	}
+	return class, nil
+}
+
+// ParentGateway returns the Gateway that a route's parent is or, if the parent is a ListenerSet, wants to be folded into,
+// together with its class. Both are nil if there is no such Gateway, or none of a class of ours.
+func (f *Fetcher) ParentGateway(ctx context.Context, parent gateway.ParentKey) (*gatewayv1.Gateway, *gatewayv1.GatewayClass, error) {
+	key := parent.NamespacedName
+	if parent.Kind == gateway.KindListenerSet {
+		set := &gatewayv1.ListenerSet{}
+		if err := f.get(ctx, key, set); err != nil {
+			return nil, nil, client.IgnoreNotFound(err)
+		}
+		var ok bool
+		if key, ok = gateway.ParentGateway(set); !ok {
+			return nil, nil, nil
+		}
+	}
+	gw := &gatewayv1.Gateway{}
+	if err := f.get(ctx, key, gw); err != nil {
+		return nil, nil, client.IgnoreNotFound(err)
+	}
+	class, err := f.Class(ctx, gw.Spec.GatewayClassName)
+	if class == nil || err != nil {
+		return nil, nil, err
+	}
+	return gw, class, nil
+}
+
+// GatewaysOfClass returns the Gateways of a class.
+func (f *Fetcher) GatewaysOfClass(ctx context.Context, class string) ([]gatewayv1.Gateway, error) {
+	var list gatewayv1.GatewayList
+	err := f.list(ctx, &list, gatewaysByClass, class)
+	return list.Items, err
+}
+
+// ClassesOfBlueprint returns our classes that refer to a blueprint.
+func (f *Fetcher) ClassesOfBlueprint(ctx context.Context, blueprint string) ([]gatewayv1.GatewayClass, error) {
+	var list gatewayv1.GatewayClassList
+	err := f.list(ctx, &list, classesByBlueprint, blueprint)
+	return list.Items, err
+}
+
+// ListenerSetsOf returns the ListenerSets that name a Gateway as their parent.
+func (f *Fetcher) ListenerSetsOf(ctx context.Context, gw types.NamespacedName) ([]gatewayv1.ListenerSet, error) {
+	var list gatewayv1.ListenerSetList
+	err := f.list(ctx, &list, setsByGateway, gw.String())
+	return list.Items, err
+}
+
+// RoutesOf returns the HTTPRoutes that name a parent.
+func (f *Fetcher) RoutesOf(ctx context.Context, kind gatewayv1.Kind, parent types.NamespacedName) ([]gatewayv1.HTTPRoute, error) {
+	var list gatewayv1.HTTPRouteList
+	err := f.list(ctx, &list, routesByParent, parentKey(kind, parent))
+	return list.Items, err
+}
+
+func (f *Fetcher) namespace(ctx context.Context, s *gateway.Snapshot, name string) error {
+	if _, known := s.Namespaces[name]; known {
+		return nil
+	}
+	var namespace corev1.Namespace
+	if err := f.get(ctx, types.NamespacedName{Name: name}, &namespace); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	s.Namespaces[name] = namespace.Labels
+	return nil
+}
+
+func (f *Fetcher) get(ctx context.Context, key types.NamespacedName, into client.Object) error {
+	if err := f.reader.Get(ctx, key, into); err != nil {
+		if apierrors.IsNotFound(err) {
+			return err
+		}
+		return fmt.Errorf("reading %T %s: %w", into, key, err)
+	}
+	return nil
+}
+
+func (f *Fetcher) list(ctx context.Context, into client.ObjectList, index, key string) error {
+	if err := f.reader.List(ctx, into, client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("reading %T by %s: %w", into, index, err)
+	}
+	return nil
+}
+
+// ClassExists says whether there is a GatewayClass of that name, of whatever controller.
+func (f *Fetcher) ClassExists(ctx context.Context, name gatewayv1.ObjectName) (bool, error) {
+	err := f.get(ctx, types.NamespacedName{Name: string(name)}, &gatewayv1.GatewayClass{})
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+// Blueprints returns all blueprints.
+func (f *Fetcher) Blueprints(ctx context.Context) ([]v1alpha1.GatewayClassBlueprint, error) {
+	var list v1alpha1.GatewayClassBlueprintList
+	if err := f.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading blueprints: %w", err)
+	}
+	return list.Items, nil
+}
+
+// RenderingsOf returns the reports on an owner.
+func (f *Fetcher) RenderingsOf(ctx context.Context, namespace string, owner types.UID) ([]v1alpha1.Rendering, error) {
+	var list v1alpha1.RenderingList
+	err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{renderingsByOwner: string(owner)}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("reading Renderings of namespace %s: %w", namespace, err)
+	}
+	return list.Items, nil
+}
+
+// Blueprint returns the blueprint of that name, or nil.
+func (f *Fetcher) Blueprint(ctx context.Context, name string) (*v1alpha1.GatewayClassBlueprint, error) {
+	blueprint := &v1alpha1.GatewayClassBlueprint{}
+	if err := f.get(ctx, types.NamespacedName{Name: name}, blueprint); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return blueprint, nil
+}
+
+// GatewaysIn returns the Gateways of a namespace that are of classes of ours.
+func (f *Fetcher) GatewaysIn(ctx context.Context, namespace string) ([]gatewayv1.Gateway, error) {
+	var list gatewayv1.GatewayList
+	if err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading Gateways of namespace %s: %w", namespace, err)
+	}
+	var ours []gatewayv1.Gateway
+	for i := range list.Items {
+		class, err := f.Class(ctx, list.Items[i].Spec.GatewayClassName)
+		if err != nil {
+			return nil, err
+		}
+		if class != nil {
+			ours = append(ours, list.Items[i])
+		}
+	}
+	return ours, nil
+}
+
+// ListenerSetsIn returns the ListenerSets of a namespace.
+func (f *Fetcher) ListenerSetsIn(ctx context.Context, namespace string) ([]gatewayv1.ListenerSet, error) {
+	var list gatewayv1.ListenerSetList
+	if err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading ListenerSets of namespace %s: %w", namespace, err)
+	}
+	return list.Items, nil
+}
+
+// RoutesIn returns the HTTPRoutes of a namespace.
+func (f *Fetcher) RoutesIn(ctx context.Context, namespace string) ([]gatewayv1.HTTPRoute, error) {
+	var list gatewayv1.HTTPRouteList
+	if err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading HTTPRoutes of namespace %s: %w", namespace, err)
+	}
+	return list.Items, nil
+}

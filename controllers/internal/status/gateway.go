@@ -1,0 +1,127 @@
+package status
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// Gateway fills in a Gateway's status. Conditions of others stay, on the Gateway and on its listeners.
+func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, o Outcome) {
+	s := &gw.Status
+	Set(&s.Conditions, string(gatewayv1.GatewayConditionAccepted), m.Accepted, gw.Generation)
+	programmed := gatewayProgrammed(m.Accepted, o)
+	Set(&s.Conditions, string(gatewayv1.GatewayConditionProgrammed), programmed, gw.Generation)
+	if o.Failed == nil && o.AddressPending == "" {
+		s.Addresses = o.Addresses
+	}
+	var attached int32
+	for _, set := range m.ListenerSets {
+		if set.Attached {
+			attached++
+		}
+	}
+	s.AttachedListenerSets = &attached
+
+	before := s.Listeners
+	s.Listeners = nil
+	for _, l := range m.Listeners[:len(gw.Spec.Listeners)] {
+		entry := gatewayv1.ListenerStatus{Name: l.Source.SectionName}
+		if i := slices.IndexFunc(before, func(e gatewayv1.ListenerStatus) bool { return e.Name == entry.Name }); i >= 0 {
+			entry.Conditions = before[i].Conditions
+		}
+		entry.SupportedKinds = l.SupportedKinds
+		entry.AttachedRoutes = l.AttachedRoutes
+		listener(&entry.Conditions, l, programmed, gw.Generation)
+		s.Listeners = append(s.Listeners, entry)
+	}
+}
+
+// GatewayWaiting fills in the status of a Gateway that cannot be looked at yet: what was reported of it before stays, and a
+// Gateway of which nothing was reported yet says what it waits for.
+func GatewayWaiting(gw *gatewayv1.Gateway, why verdict.Verdict) {
+	accepted := meta.FindStatusCondition(gw.Status.Conditions, string(gatewayv1.GatewayConditionAccepted))
+	if accepted == nil || accepted.Status == metav1.ConditionUnknown {
+		SetUnknown(&gw.Status.Conditions, string(gatewayv1.GatewayConditionAccepted), why, gw.Generation)
+		SetUnknown(&gw.Status.Conditions, string(gatewayv1.GatewayConditionProgrammed), why, gw.Generation)
+		return
+	}
+	Set(&gw.Status.Conditions, string(gatewayv1.GatewayConditionProgrammed), why, gw.Generation)
+}
+
+func gatewayProgrammed(accepted verdict.Verdict, o Outcome) verdict.Verdict {
+	if !accepted.OK {
+		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "the Gateway is not accepted: %s", accepted.Message)
+	}
+	return o.Programmed()
+}
+
+// ListenerSet fills in a ListenerSet's status. programmed is what its Gateway says of the rendered objects.
+func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, programmed verdict.Verdict) {
+	s := &ls.Status
+	own := m.Programmed
+	if own.OK && !programmed.OK {
+		own = verdict.No(string(gatewayv1.ListenerSetReasonPending), "what implements the parent Gateway is not ready yet")
+	}
+	Set(&s.Conditions, string(gatewayv1.ListenerSetConditionAccepted), m.Accepted, ls.Generation)
+	Set(&s.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), own, ls.Generation)
+
+	before := s.Listeners
+	s.Listeners = nil
+	for _, l := range m.Listeners {
+		entry := gatewayv1.ListenerEntryStatus{Name: l.Source.SectionName}
+		if i := slices.IndexFunc(before, func(e gatewayv1.ListenerEntryStatus) bool { return e.Name == entry.Name }); i >= 0 {
+			entry.Conditions = before[i].Conditions
+		}
+		entry.SupportedKinds = l.SupportedKinds
+		entry.AttachedRoutes = l.AttachedRoutes
+		listener(&entry.Conditions, l, own, ls.Generation)
+		s.Listeners = append(s.Listeners, entry)
+	}
+}
+
+// ListenerSetDetached resets the status of a ListenerSet that no Gateway of ours is the parent of any more, to what the API
+// gives a new one. It says whether there was anything to reset; the status of a set that was never ours is left alone.
+func ListenerSetDetached(ls *gatewayv1.ListenerSet) bool {
+	accepted := meta.FindStatusCondition(ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted))
+	if accepted == nil || accepted.Status == metav1.ConditionUnknown {
+		return false
+	}
+	waiting := verdict.No(string(gatewayv1.ListenerSetReasonPending), "Waiting for controller")
+	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted), waiting, ls.Generation)
+	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), waiting, ls.Generation)
+	ls.Status.Listeners = nil
+	return true
+}
+
+// listener fills in the conditions of one listener, of a Gateway or of a ListenerSet: the types and reasons are the same.
+func listener(conditions *[]metav1.Condition, l gateway.Listener, programmed verdict.Verdict, generation int64) {
+	Set(conditions, string(gatewayv1.ListenerConditionAccepted), l.Accepted, generation)
+	Set(conditions, string(gatewayv1.ListenerConditionResolvedRefs), l.ResolvedRefs, generation)
+	Set(conditions, string(gatewayv1.ListenerConditionProgrammed), listenerProgrammed(l, programmed), generation)
+	if l.Conflicted {
+		Set(conditions, string(gatewayv1.ListenerConditionConflicted),
+			verdict.Yes(l.Accepted.Reason, l.Accepted.Message), generation)
+		return
+	}
+	meta.RemoveStatusCondition(conditions, string(gatewayv1.ListenerConditionConflicted))
+}
+
+func listenerProgrammed(l gateway.Listener, programmed verdict.Verdict) verdict.Verdict {
+	switch {
+	case l.Conflicted:
+		return l.Accepted
+	case !l.Accepted.OK:
+		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "the listener is not accepted: %s", l.Accepted.Message)
+	case !l.ResolvedRefs.OK:
+		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "%s", l.ResolvedRefs.Message)
+	case !programmed.OK:
+		return verdict.No(string(gatewayv1.ListenerReasonPending), "what implements the Gateway is not ready yet")
+	}
+	return verdict.Yes(string(gatewayv1.ListenerReasonProgrammed), "the listener is rendered and ready")
+}

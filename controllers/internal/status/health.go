@@ -1,0 +1,53 @@
+package status
+
+import (
+	"fmt"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
+
+// Health says how an applied object is and, unless it is ready, what it says of itself. A kind that reports nothing is Current.
+func Health(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
+	result, err := kstatus.Compute(live)
+	if err != nil {
+		return v1alpha1.ObjectInProgress, "its status is not of the usual shape"
+	}
+	switch result.Status {
+	case kstatus.InProgressStatus:
+		return v1alpha1.ObjectInProgress, bounded(result.Message)
+	case kstatus.FailedStatus:
+		return v1alpha1.ObjectFailed, bounded(result.Message)
+	case kstatus.TerminatingStatus:
+		return v1alpha1.ObjectInProgress, "is being deleted"
+	}
+	if gk := live.GroupVersionKind().GroupKind(); gk.Group == gatewayv1.GroupName && gk.Kind == "Gateway" {
+		return gatewayHealth(live)
+	}
+	return v1alpha1.ObjectCurrent, ""
+}
+
+// gatewayHealth reads a shadow Gateway's Programmed condition, which kstatus does not know. It is trusted only if it speaks of
+// the object's present generation.
+func gatewayHealth(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
+	programmed := string(gatewayv1.GatewayConditionProgrammed)
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	for _, c := range conditions {
+		condition, _ := c.(map[string]any)
+		if condition["type"] != programmed {
+			continue
+		}
+		if generation, _ := condition["observedGeneration"].(int64); generation < live.GetGeneration() {
+			break
+		}
+		if condition["status"] == "True" {
+			return v1alpha1.ObjectCurrent, ""
+		}
+		message, _ := condition["message"].(string)
+		return v1alpha1.ObjectInProgress, bounded(fmt.Sprintf("%s=%v: %s", programmed, condition["status"], message))
+	}
+	return v1alpha1.ObjectInProgress, "its controller has not reported Programmed yet"
+}

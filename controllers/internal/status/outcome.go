@@ -1,0 +1,91 @@
+package status
+
+import (
+	"fmt"
+
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// Outcome is what became of one parent: of each of its templates and objects, in the order in which they are applied.
+type Outcome struct {
+	Objects []v1alpha1.RenderedObject
+	// Held are objects that the parent owns and that are not rendered now; why they stay is in their message.
+	Held []v1alpha1.RenderedObject
+	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.
+	Failed *verdict.Verdict
+	// Addresses of the Gateway, as the status template yields them.
+	Addresses []gatewayv1.GatewayStatusAddress
+	// AddressPending says what the addresses wait for, if they do.
+	AddressPending string
+}
+
+// Rendered says whether every template yielded its objects.
+func (o Outcome) Rendered() verdict.Verdict {
+	if o.Failed != nil {
+		return *o.Failed
+	}
+	for _, object := range o.Objects {
+		if object.State == v1alpha1.ObjectPending && object.Kind == "" {
+			return verdict.No(v1alpha1.ReasonPending, "template %s: %s", object.Template, object.Message)
+		}
+	}
+	return verdict.Yes(v1alpha1.ReasonRendered, "every template rendered")
+}
+
+// Applied says whether every rendered object is applied.
+func (o Outcome) Applied() verdict.Verdict {
+	if o.Failed != nil {
+		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; the last good objects stay")
+	}
+	for _, object := range o.Objects {
+		switch {
+		case object.State == v1alpha1.ObjectFailed && object.UID == "":
+			return verdict.No(v1alpha1.ReasonApplyFailed, "%s: %s", describe(object), object.Message)
+		case object.State == v1alpha1.ObjectPending:
+			return verdict.No(v1alpha1.ReasonPending, "%s: %s", describe(object), object.Message)
+		}
+	}
+	return verdict.Yes(v1alpha1.ReasonApplied, fmt.Sprintf("%d objects are applied", len(o.Objects)))
+}
+
+// Healthy says whether every object that reports readiness is ready.
+func (o Outcome) Healthy() verdict.Verdict {
+	for _, object := range o.Objects {
+		if object.State != v1alpha1.ObjectCurrent {
+			return verdict.No(v1alpha1.ReasonPending, "%s: %s", describe(object), object.Message)
+		}
+	}
+	return verdict.Yes(v1alpha1.ReasonHealthy, "every object that reports readiness is ready")
+}
+
+// Settled says whether every template rendered and every object is applied, so that what is not rendered is not wanted.
+func (o Outcome) Settled() bool {
+	return o.Rendered().OK && o.Applied().OK
+}
+
+// Programmed sums up: what is asked for is in effect. The reasons are those of the Gateway's condition (Gateway API,
+// GatewayConditionProgrammed).
+func (o Outcome) Programmed() verdict.Verdict {
+	if o.Failed != nil {
+		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "%s; the last good objects stay", o.Failed.Message)
+	}
+	for _, v := range []verdict.Verdict{o.Rendered(), o.Applied(), o.Healthy()} {
+		if !v.OK {
+			return verdict.No(string(gatewayv1.GatewayReasonPending), "%s", v.Message)
+		}
+	}
+	if o.AddressPending != "" {
+		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)
+	}
+	return verdict.Yes(string(gatewayv1.GatewayReasonProgrammed), fmt.Sprintf("%d objects are applied and ready", len(o.Objects)))
+}
+
+func describe(o v1alpha1.RenderedObject) string {
+	if o.Kind == "" {
+		return "template " + o.Template
+	}
+	return fmt.Sprintf("%s %s (template %s)", o.Kind, o.Name, o.Template)
+}

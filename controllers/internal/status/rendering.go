@@ -1,0 +1,170 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/values"
+)
+
+// Bounds of a Rendering, in bytes, far below what etcd holds in one object. What is over is left out, the least telling part
+// first, and the report says so.
+const (
+	maxManifests = 256 << 10
+	maxOrigins   = 128 << 10
+	maxValues    = 128 << 10
+	maxListeners = 1000
+)
+
+// Report is what a Rendering is made of, besides the outcome.
+type Report struct {
+	// Parent is "Kind/namespace/name", for a route followed by what it is rendered under.
+	Parent string
+	// Gateway is "namespace/name".
+	Gateway          string
+	ParentGeneration int64
+	Blueprint        string
+	// BlueprintGeneration is that of the blueprint that was rendered, which is an older one while the newest is broken.
+	BlueprintGeneration int64
+	Listeners           []gateway.Listener
+	Values              values.Effective
+}
+
+// Rendering fills in the report. Conditions keep their transition times.
+func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
+	s := v1alpha1.RenderingStatus{
+		Conditions: rdg.Status.Conditions,
+		Parent:     r.Parent, Gateway: r.Gateway, ParentGeneration: r.ParentGeneration,
+		Blueprint: r.Blueprint, BlueprintGeneration: r.BlueprintGeneration,
+		Objects: append(append([]v1alpha1.RenderedObject{}, o.Objects...), o.Held...),
+	}
+	Set(&s.Conditions, v1alpha1.ConditionRendered, o.Rendered(), r.ParentGeneration)
+	Set(&s.Conditions, v1alpha1.ConditionApplied, o.Applied(), r.ParentGeneration)
+	Set(&s.Conditions, v1alpha1.ConditionHealthy, o.Healthy(), r.ParentGeneration)
+	Set(&s.Conditions, v1alpha1.ConditionProgrammed, o.Programmed(), r.ParentGeneration)
+	s.Ready = ready(s.Objects)
+
+	var cut []string
+	cut = appendCut(cut, cutManifests(s.Objects))
+	s.Listeners, cut = listeners(r.Listeners, cut)
+	s.Values, cut = valuesJSON(r.Values.Tree, cut)
+	s.Origins, cut = origins(r.Values.Origins, cut)
+	s.Truncated = strings.Join(cut, "; ")
+	rdg.Status = s
+}
+
+func ready(objects []v1alpha1.RenderedObject) string {
+	current := 0
+	for _, o := range objects {
+		if o.State == v1alpha1.ObjectCurrent {
+			current++
+		}
+	}
+	return fmt.Sprintf("%d/%d", current, len(objects))
+}
+
+func appendCut(cut []string, what string) []string {
+	if what == "" {
+		return cut
+	}
+	return append(cut, what)
+}
+
+// cutManifests keeps manifests in order as long as they fit.
+func cutManifests(objects []v1alpha1.RenderedObject) string {
+	size, left := 0, 0
+	for i := range objects {
+		objects[i].Message = bounded(objects[i].Message)
+		size += len(objects[i].Manifest)
+		if size > maxManifests {
+			objects[i].Manifest = ""
+			left++
+		}
+	}
+	if left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d manifests are left out; `gatewright render` prints them", left)
+}
+
+func listeners(merged []gateway.Listener, cut []string) ([]v1alpha1.MergedListener, []string) {
+	var list []v1alpha1.MergedListener
+	for i, l := range merged {
+		if i == maxListeners {
+			return list, append(cut, fmt.Sprintf("%d listeners are left out", len(merged)-i))
+		}
+		entry := v1alpha1.MergedListener{
+			Name: string(l.Name),
+			Source: v1alpha1.ListenerSource{
+				Kind: string(l.Source.Kind), Namespace: l.Source.Namespace, Name: l.Source.Name, SectionName: string(l.Source.SectionName),
+			},
+			Port: l.Spec.Port, Protocol: string(l.Spec.Protocol),
+			Accepted: l.Accepted.OK, Reason: l.Accepted.Reason, AttachedRoutes: l.AttachedRoutes,
+		}
+		if l.Spec.Hostname != nil {
+			entry.Hostname = string(*l.Spec.Hostname)
+		}
+		list = append(list, entry)
+	}
+	return list, cut
+}
+
+func valuesJSON(tree values.Tree, cut []string) (*apiextensionsv1.JSON, []string) {
+	text, err := json.Marshal(tree)
+	if err != nil || len(tree) == 0 {
+		return nil, cut
+	}
+	if len(text) > maxValues {
+		return nil, append(cut, "the values are left out; `gatewright values` prints them")
+	}
+	return &apiextensionsv1.JSON{Raw: text}, cut
+}
+
+func origins(all []values.Origin, cut []string) ([]v1alpha1.ValueOrigin, []string) {
+	var list []v1alpha1.ValueOrigin
+	size := 0
+	for i, o := range all {
+		entry := v1alpha1.ValueOrigin{Path: o.Path, ValueSetter: setter(o.Setter)}
+		size += len(o.Path) + len(o.SetBy)
+		for _, s := range o.Shadowed {
+			entry.Shadowed = append(entry.Shadowed, setter(s))
+			size += len(s.SetBy)
+		}
+		if size > maxOrigins {
+			return list, append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", len(all)-i))
+		}
+		list = append(list, entry)
+	}
+	return list, cut
+}
+
+func setter(s values.Setter) v1alpha1.ValueSetter {
+	return v1alpha1.ValueSetter{SetBy: s.SetBy, Block: s.Block, Level: int32(s.Level.Number())}
+}
+
+// Manifest is a rendered object as YAML for people. Of a Secret it tells which keys there are, and no more.
+func Manifest(o *unstructured.Unstructured) string {
+	content := o.Object
+	if o.GroupVersionKind().Group == "" && o.GetKind() == "Secret" {
+		content = o.DeepCopy().Object
+		for _, field := range []string{"data", "stringData"} {
+			if data, ok := content[field].(map[string]any); ok {
+				for key := range data {
+					data[key] = "(redacted)"
+				}
+			}
+		}
+	}
+	text, err := yaml.Marshal(content)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,55 @@
+package status
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// RouteParent is what is reported of a route for one of its parents.
+type RouteParent struct {
+	Ref      gatewayv1.ParentReference
+	Accepted verdict.Verdict
+	// Programmed says what became of the objects that were rendered for it; nil if there is nothing to render.
+	Programmed *verdict.Verdict
+}
+
+// RouteParents returns the entries of a route's status: ours anew, at their old places and in the order of the route; those of
+// other controllers as they are. The list is atomic and shared (Gateway API, RouteStatus).
+func RouteParents(current []gatewayv1.RouteParentStatus, ours []RouteParent, generation int64) []gatewayv1.RouteParentStatus {
+	var entries []gatewayv1.RouteParentStatus
+	placed := make([]bool, len(ours))
+	for _, entry := range current {
+		if entry.ControllerName != v1alpha1.ControllerName {
+			entries = append(entries, entry)
+			continue
+		}
+		i := slices.IndexFunc(ours, func(p RouteParent) bool { return equality.Semantic.DeepEqual(p.Ref, entry.ParentRef) })
+		if i >= 0 && !placed[i] {
+			placed[i] = true
+			entries = append(entries, routeParent(entry, ours[i], generation))
+		}
+	}
+	for i, parent := range ours {
+		if !placed[i] {
+			entry := gatewayv1.RouteParentStatus{ParentRef: parent.Ref, ControllerName: v1alpha1.ControllerName}
+			entries = append(entries, routeParent(entry, parent, generation))
+		}
+	}
+	return entries
+}
+
+func routeParent(entry gatewayv1.RouteParentStatus, parent RouteParent, generation int64) gatewayv1.RouteParentStatus {
+	entry.Conditions = slices.Clone(entry.Conditions)
+	Set(&entry.Conditions, string(gatewayv1.RouteConditionAccepted), parent.Accepted, generation)
+	if parent.Programmed != nil {
+		Set(&entry.Conditions, v1alpha1.ConditionRouteProgrammed, *parent.Programmed, generation)
+	} else {
+		entry.Conditions = slices.DeleteFunc(entry.Conditions, isType(v1alpha1.ConditionRouteProgrammed))
+	}
+	return entry
+}

@@ -1,0 +1,319 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
+
+const indexOwnerUID = "owner-uid"
+
+// ErrSyncing says that the watch on a kind has started and has not delivered everything yet. Whoever asked is enqueued again
+// once it has.
+var ErrSyncing = errors.New("the watch is still starting")
+
+// KindNotServedError says that the API server does not know a kind, as long as its CRD is not installed.
+type KindNotServedError struct {
+	schema.GroupVersionKind
+}
+
+func (e *KindNotServedError) Error() string {
+	return fmt.Sprintf("the API server does not serve kind %s of %s; install its CRD", e.Kind, e.GroupVersion())
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Children watches the objects that blueprints render.
+type Children struct {
+	cache  cache.Cache
+	reader client.Reader
+	mapper meta.RESTMapper
+
+	mu      sync.Mutex
+	kinds   map[schema.GroupVersionKind]cache.Informer
+	waiting map[schema.GroupVersionKind]map[owner]bool
+	queues  map[string]queue
+}
+
+type owner struct {
+	kind string
+	types.NamespacedName
+}
+
+// NewChildren returns a watcher over a cache that holds labelled objects only. The reader asks the API server itself; it is
+// used once a kind, to learn early what a watch would only retry in silence.
+func NewChildren(labelled cache.Cache, reader client.Reader, mapper meta.RESTMapper) *Children {
+	return &Children{
+		cache: labelled, reader: reader, mapper: mapper,
+		kinds:   map[schema.GroupVersionKind]cache.Informer{},
+		waiting: map[schema.GroupVersionKind]map[owner]bool{},
+		queues:  map[string]queue{},
+	}
+}
+
+// Source yields a reconcile request for each event on an object whose owner is of this kind.
+func (c *Children) Source(ownerKind string) source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.queues[ownerKind] = q
+		return nil
+	})
+}
+
+// Scope says whether a kind is cluster-scoped. The error is a KindNotServedError if the API server does not know the kind.
+func (c *Children) Scope(gvk schema.GroupVersionKind) (clusterScoped bool, err error) {
+	mapping, err := c.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	switch {
+	case meta.IsNoMatchError(err):
+		return false, &KindNotServedError{gvk}
+	case err != nil:
+		return false, fmt.Errorf("looking up kind %s: %w", gvk.Kind, err)
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameRoot, nil
+}
+
+// Ensure starts the watch on a kind if need be. It returns nil once all its objects are known, ErrSyncing before that (the
+// owner named is enqueued when it is), a KindNotServedError if there is no such kind, and what the API server said if the
+// controller may not list it.
+func (c *Children) Ensure(ctx context.Context, gvk schema.GroupVersionKind, ownerKind string, name types.NamespacedName) error {
+	c.mu.Lock()
+	informer, started := c.kinds[gvk]
+	c.mu.Unlock()
+	if !started {
+		var err error
+		if informer, err = c.start(ctx, gvk); err != nil {
+			return err
+		}
+	}
+	if informer.HasSynced() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting[gvk] == nil {
+		c.waiting[gvk] = map[owner]bool{}
+		go c.announce(gvk, informer)
+	}
+	c.waiting[gvk][owner{ownerKind, name}] = true
+	return ErrSyncing
+}
+
+func (c *Children) start(ctx context.Context, gvk schema.GroupVersionKind) (cache.Informer, error) {
+	if _, err := c.Scope(gvk); err != nil {
+		return nil, err
+	}
+	if err := c.probe(ctx, gvk); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if informer, started := c.kinds[gvk]; started {
+		return informer, nil
+	}
+	if err := c.cache.IndexField(ctx, empty(gvk), indexOwnerUID, ownerUID); err != nil {
+		return nil, fmt.Errorf("indexing kind %s: %w", gvk.Kind, err)
+	}
+	informer, err := c.cache.GetInformer(ctx, empty(gvk), cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
+	}
+	if _, err := informer.AddEventHandler(c.handler()); err != nil {
+		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
+	}
+	c.kinds[gvk] = informer
+	return informer, nil
+}
+
+// probe lists at most one object, so that a missing right or kind is an answer instead of a retry that nobody sees.
+func (c *Children) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	err := c.reader.List(ctx, list, client.HasLabels{v1alpha1.LabelOwnerUID}, client.Limit(1))
+	switch {
+	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+		return &KindNotServedError{gvk}
+	case err != nil:
+		return fmt.Errorf("listing kind %s: %w", gvk.Kind, err)
+	}
+	return nil
+}
+
+// announce wakes whoever waits for a kind once its watch has delivered everything. It ends with the cache.
+func (c *Children) announce(gvk schema.GroupVersionKind, informer cache.Informer) {
+	stopped := make(chan struct{})
+	if !toolscache.WaitForCacheSync(stopped, func() bool { return informer.HasSynced() || informer.IsStopped() }) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for o := range c.waiting[gvk] {
+		c.enqueue(o)
+	}
+	delete(c.waiting, gvk)
+}
+
+// Recheck ends the watches on kinds of a group that are served no more, which would retry for ever. It is to be called when
+// a CRD of the group is gone.
+func (c *Children) Recheck(ctx context.Context, group string) error {
+	c.mu.Lock()
+	var kinds []schema.GroupVersionKind
+	for gvk := range c.kinds {
+		if gvk.Group == group {
+			kinds = append(kinds, gvk)
+		}
+	}
+	c.mu.Unlock()
+	var errs []error
+	for _, gvk := range kinds {
+		var notServed *KindNotServedError
+		if !errors.As(c.probe(ctx, gvk), &notServed) {
+			continue
+		}
+		c.mu.Lock()
+		delete(c.kinds, gvk)
+		c.mu.Unlock()
+		errs = append(errs, c.cache.RemoveInformer(ctx, empty(gvk)))
+	}
+	return errors.Join(errs...)
+}
+
+// Get returns the live object as it was last seen, or nil if there is none with our label. It is not to be changed.
+func (c *Children) Get(ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName) (*unstructured.Unstructured, error) {
+	o := empty(gvk)
+	if err := c.cache.Get(ctx, key, o); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return o, nil
+}
+
+// Any says whether a watch has seen any object of a kind.
+func (c *Children) Any(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := c.cache.List(ctx, list, client.Limit(1), client.UnsafeDisableDeepCopy); err != nil {
+		return false, fmt.Errorf("reading objects of kind %s: %w", gvk.Kind, err)
+	}
+	return len(list.Items) > 0, nil
+}
+
+// OwnedBy returns all live objects that carry this owner uid, of all kinds that are watched, sorted by kind and name. They
+// are not to be changed.
+func (c *Children) OwnedBy(ctx context.Context, uid types.UID) ([]*unstructured.Unstructured, error) {
+	c.mu.Lock()
+	kinds := make([]schema.GroupVersionKind, 0, len(c.kinds))
+	for gvk, informer := range c.kinds {
+		// Reading from a watch that is still starting would wait for it.
+		if informer.HasSynced() {
+			kinds = append(kinds, gvk)
+		}
+	}
+	c.mu.Unlock()
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+
+	var owned []*unstructured.Unstructured
+	seen := map[types.UID]bool{}
+	for _, gvk := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		err := c.cache.List(ctx, list, client.MatchingFields{indexOwnerUID: string(uid)}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return nil, fmt.Errorf("reading owned objects of kind %s: %w", gvk.Kind, err)
+		}
+		// One object may be watched in several versions of its kind, by blueprints that write different ones.
+		for i := range list.Items {
+			if o := &list.Items[i]; !seen[o.GetUID()] {
+				seen[o.GetUID()] = true
+				owned = append(owned, o)
+			}
+		}
+	}
+	return owned, nil
+}
+
+func (c *Children) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { c.changed(o) },
+		UpdateFunc: func(before, after any) { c.changed(before, after) },
+		DeleteFunc: func(o any) {
+			if tombstone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = tombstone.Obj
+			}
+			c.changed(o)
+		},
+	}
+}
+
+// changed enqueues the owners of an object, as it was and as it is: whoever removes the marks of ownership must be noticed.
+func (c *Children) changed(states ...any) {
+	if len(states) == 2 && sameVersion(states[0], states[1]) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := map[owner]bool{}
+	for _, state := range states {
+		object, ok := state.(*unstructured.Unstructured)
+		if !ok {
+			continue
+		}
+		for _, o := range ownersOf(object) {
+			if !seen[o] {
+				seen[o] = true
+				c.enqueue(o)
+			}
+		}
+	}
+}
+
+func sameVersion(before, after any) bool {
+	a, okA := before.(*unstructured.Unstructured)
+	b, okB := after.(*unstructured.Unstructured)
+	return okA && okB && a.GetResourceVersion() == b.GetResourceVersion()
+}
+
+// enqueue needs the lock.
+func (c *Children) enqueue(o owner) {
+	if q, ok := c.queues[o.kind]; ok {
+		q.Add(reconcile.Request{NamespacedName: o.NamespacedName})
+	}
+}
+
+// ownersOf finds the owner by owner reference, and by annotation where there can be no reference.
+func ownersOf(o *unstructured.Unstructured) []owner {
+	var owners []owner
+	for _, ref := range o.GetOwnerReferences() {
+		owners = append(owners, owner{ref.Kind, types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}})
+	}
+	if parts := strings.Split(o.GetAnnotations()[v1alpha1.AnnotationOwner], "/"); len(parts) == 3 {
+		owners = append(owners, owner{parts[0], types.NamespacedName{Namespace: parts[1], Name: parts[2]}})
+	}
+	return owners
+}
+
+func ownerUID(o client.Object) []string {
+	return []string{o.GetLabels()[v1alpha1.LabelOwnerUID]}
+}
+
+func empty(gvk schema.GroupVersionKind) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gvk)
+	return o
+}

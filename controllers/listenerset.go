@@ -1,0 +1,36 @@
+package controllers
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/gateway"
+)
+
+// listenerSetReconciler takes back what was reported on ListenerSets whose parent is no Gateway of ours any more. As long as it
+// is, the Gateway's own reconcile reports on them, since it judges them.
+type listenerSetReconciler struct {
+	*shell
+}
+
+// Reconcile resets the status of a ListenerSet that has lost its Gateway.
+func (r *listenerSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	set := &gatewayv1.ListenerSet{}
+	if err := r.client.Get(ctx, req.NamespacedName, set); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	key := gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: req.NamespacedName}
+	gw, _, err := r.fetch.ParentGateway(ctx, key)
+	if gw != nil || err != nil {
+		return ctrl.Result{}, err
+	}
+	after := set.DeepCopy()
+	if !status.ListenerSetDetached(after) {
+		return ctrl.Result{}, nil
+	}
+	return result(r.update(ctx, set, after, listenerSetConditions))
+}

@@ -1,0 +1,125 @@
+package controllers
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
+	"github.com/gatewright/gatewright/values"
+)
+
+// compiled is one generation of a blueprint, ready to be rendered.
+type compiled struct {
+	name       string
+	generation int64
+	program    *render.Program
+	values     *values.Policy
+}
+
+// programs compiles each generation of a blueprint once. While a generation is broken, the last good one keeps serving: a
+// typo in a blueprint must not stop the Gateways of its classes from being kept in order.
+type programs struct {
+	mu      sync.Mutex
+	entries map[types.UID]*programEntry
+}
+
+type programEntry struct {
+	generation int64
+	verdict    verdict.Verdict
+	good       *compiled
+}
+
+func newPrograms() *programs {
+	return &programs{entries: map[types.UID]*programEntry{}}
+}
+
+// get returns the newest good generation of a blueprint, or nil if none is known, and the verdict on the present one.
+func (p *programs) get(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry, ok := p.entries[b.UID]
+	if !ok {
+		entry = &programEntry{}
+		p.entries[b.UID] = entry
+	}
+	if entry.generation != b.Generation {
+		entry.generation = b.Generation
+		var good *compiled
+		if good, entry.verdict = compile(b); good != nil {
+			entry.good = good
+		}
+	}
+	return entry.good, entry.verdict
+}
+
+// forget drops a blueprint that is gone.
+func (p *programs) forget(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.entries, uid)
+}
+
+func compile(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
+	parsed, v := values.ParseBlueprint(b)
+	if !v.OK {
+		return nil, v
+	}
+	program, err := render.Compile(b)
+	if err != nil {
+		return nil, verdict.No(v1alpha1.ReasonInvalid, "%s", err)
+	}
+	return &compiled{name: b.Name, generation: b.Generation, program: program, values: parsed},
+		verdict.Yes(v1alpha1.ReasonAccepted, "every template parses and their order is settled")
+}
+
+// policies parses each generation of a policy once.
+type policies struct {
+	mu      sync.Mutex
+	entries map[types.UID]policyEntry
+}
+
+type policyEntry struct {
+	generation int64
+	deleting   bool
+	policy     *values.Policy
+	verdict    verdict.Verdict
+}
+
+func newPolicies() *policies {
+	return &policies{entries: map[types.UID]policyEntry{}}
+}
+
+func (p *policies) get(policy v1alpha1.Policy) (*values.Policy, verdict.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// The deletion timestamp changes no generation, but what a policy being deleted says counts no more.
+	deleting := policy.GetDeletionTimestamp() != nil
+	entry, ok := p.entries[policy.GetUID()]
+	if !ok || entry.generation != policy.GetGeneration() || entry.deleting != deleting {
+		entry = policyEntry{generation: policy.GetGeneration(), deleting: deleting}
+		entry.policy, entry.verdict = values.Parse(policy)
+		p.entries[policy.GetUID()] = entry
+	}
+	return entry.policy, entry.verdict
+}
+
+// all parses a list of policies. Invalid ones are handed on where values can tell what they would have guarded.
+func (p *policies) all(list []v1alpha1.Policy) []*values.Policy {
+	parsed := make([]*values.Policy, 0, len(list))
+	for _, policy := range list {
+		if v, _ := p.get(policy); v != nil {
+			parsed = append(parsed, v)
+		}
+	}
+	return parsed
+}
+
+// forget drops a policy that is gone.
+func (p *policies) forget(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.entries, uid)
+}

@@ -1,0 +1,151 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/controllers/internal/fetch"
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// httpRouteReconciler implements HTTPRoutes: what the blueprint of each parent's class renders for them.
+type httpRouteReconciler struct {
+	*shell
+}
+
+// Reconcile brings about what is rendered for a route under each of its parents, and reports on it.
+func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	object := &gatewayv1.HTTPRoute{}
+	if err := r.client.Get(ctx, req.NamespacedName, object); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	owner := desired.OwnerOf(string(gateway.KindHTTPRoute), object)
+	if object.DeletionTimestamp != nil {
+		return result(r.finalize(ctx, object, owner))
+	}
+	work, err := r.renderings(ctx, gateway.HTTPRoute(object))
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	for _, rendering := range work.renderings {
+		if err := r.protect(ctx, object, rendering.in); err != nil {
+			return result(err)
+		}
+	}
+	kinds, err := r.kinds(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	done, err := r.converge(ctx, owner, work.parents(), kinds, work.hold)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return result(errors.Join(r.report(ctx, object, owner, work, done), done.retry))
+}
+
+// routeWork is what a route asks for.
+type routeWork struct {
+	// judged are the route's parents that are ours, in its own order.
+	judged []gateway.Parent
+	// renderings are those under the parents that accept it.
+	renderings []routeRendering
+	// hold says that some of what is wanted is not known, as a blueprint cannot be used.
+	hold bool
+}
+
+type routeRendering struct {
+	in     desired.Inputs
+	parent *desired.Parent
+}
+
+func (w routeWork) parents() []*desired.Parent {
+	var parents []*desired.Parent
+	for _, rendering := range w.renderings {
+		parents = append(parents, rendering.parent)
+	}
+	return parents
+}
+
+// renderings judges the route for every Gateway of ours that it names, itself or through a ListenerSet.
+func (r *httpRouteReconciler) renderings(ctx context.Context, route gateway.Route) (routeWork, error) {
+	var work routeWork
+	seen := map[types.UID]bool{}
+	for _, key := range fetch.Parents(route) {
+		gw, class, err := r.fetch.ParentGateway(ctx, key)
+		if err != nil {
+			return work, err
+		}
+		if gw == nil || gw.DeletionTimestamp != nil || seen[gw.UID] {
+			continue
+		}
+		seen[gw.UID] = true
+		snapshot, err := r.fetch.Route(ctx, class, gw, route)
+		if err != nil {
+			return work, err
+		}
+		ready, _ := r.blueprint(snapshot)
+		if ready == nil {
+			work.hold = true
+			work.judged = append(work.judged, judgedParents(gateway.Merge(snapshot))...)
+			continue
+		}
+		in := r.inputs(snapshot, ready)
+		work.judged = append(work.judged, judgedParents(in.Merged)...)
+		for _, attachment := range in.Merged.Attachments {
+			for _, parent := range desired.Route(in, attachment) {
+				work.renderings = append(work.renderings, routeRendering{in, parent})
+			}
+		}
+	}
+	return work, nil
+}
+
+func judgedParents(merged gateway.Merged) []gateway.Parent {
+	var parents []gateway.Parent
+	for _, attachment := range merged.Attachments {
+		parents = append(parents, attachment.Parents...)
+	}
+	return parents
+}
+
+// report writes the Renderings and the route's status, each only if it changed.
+func (r *httpRouteReconciler) report(ctx context.Context, route *gatewayv1.HTTPRoute, owner desired.Owner, work routeWork, done converged) error {
+	var errs []error
+	programmed := map[string]verdict.Verdict{}
+	for i, rendering := range work.renderings {
+		programmed[underName(rendering.parent.Under)] = done.outcomes[i].Programmed()
+		errs = append(errs, r.writeRendering(ctx, rendering.in, rendering.parent, done.outcomes[i]))
+	}
+	if done.settled {
+		errs = append(errs, r.deleteRenderings(ctx, owner, work.parents()))
+	}
+	var entries []status.RouteParent
+	for _, parent := range work.judged {
+		entry := status.RouteParent{Ref: parent.Ref, Accepted: parent.Accepted}
+		if v, ok := programmed[underName(&parent)]; ok {
+			entry.Programmed = &v
+		}
+		entries = append(entries, entry)
+	}
+	after := route.DeepCopy()
+	after.Status.Parents = status.RouteParents(after.Status.Parents, entries, route.Generation)
+	return errors.Join(append(errs, r.update(ctx, route, after, routeConditions))...)
+}
+
+// routeConditions are those of all parents; each type comes once, with the last word.
+func routeConditions(o client.Object) []metav1.Condition {
+	var conditions []metav1.Condition
+	for _, parent := range o.(*gatewayv1.HTTPRoute).Status.Parents {
+		conditions = append(conditions, parent.Conditions...)
+	}
+	return conditions
+}

@@ -1,0 +1,198 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/apply"
+	"github.com/gatewright/gatewright/controllers/internal/fetch"
+	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/controllers/internal/watch"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// shell is what the reconcilers have in common.
+type shell struct {
+	client   client.Client
+	fetch    *fetch.Fetcher
+	children *watch.Children
+	applier  *apply.Applier
+	programs *programs
+	policies *policies
+	events   events.EventRecorder
+
+	controllerNamespace string
+}
+
+// conflictDelay is how soon a write is tried again that somebody else's write got in the way of. By then the cache has it.
+const conflictDelay = 50 * time.Millisecond
+
+// result turns an error into what the queue is to do. A conflict is daily life, not an error to log.
+func result(err error) (ctrl.Result, error) {
+	if err != nil && onlyConflicts(err) {
+		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+func onlyConflicts(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyConflicts(e) })
+	}
+	return apierrors.IsConflict(err)
+}
+
+// blueprint returns what a Gateway is rendered from: the newest good generation of its class's blueprint. If there is none it
+// returns why; a verdict in favour then means that nothing is wrong and that the Gateway will be woken.
+func (s *shell) blueprint(snapshot gateway.Snapshot) (*compiled, verdict.Verdict) {
+	pending := string(gatewayv1.GatewayReasonPending)
+	if snapshot.Blueprint == nil {
+		return nil, verdict.No(pending, "GatewayClass %s is not accepted: %s", snapshot.Class.Name, classVerdict(snapshot.Class, nil, verdict.Verdict{}).Message)
+	}
+	ready, v := s.programs.get(snapshot.Blueprint)
+	if ready == nil {
+		return nil, verdict.No(pending, "GatewayClassBlueprint %s is not accepted: %s", snapshot.Blueprint.Name, v.Message)
+	}
+	recorded := recordedKinds(snapshot.Blueprint)
+	for _, kind := range ready.program.Kinds() {
+		if !slices.Contains(recorded, kind) {
+			// What may be rendered is recorded before it is applied, so that it is found again whatever happens.
+			return nil, verdict.Yes(pending, "the blueprint's kinds are about to be recorded")
+		}
+	}
+	return ready, v
+}
+
+func (s *shell) inputs(snapshot gateway.Snapshot, ready *compiled) desired.Inputs {
+	return desired.Inputs{
+		Snapshot: snapshot, Merged: gateway.Merge(snapshot),
+		Program: ready.program, Blueprint: ready.values, Policies: s.policies.all(snapshot.Policies),
+		BlueprintGeneration: ready.generation,
+		ControllerNamespace: s.controllerNamespace,
+		ClusterScoped: func(gvk schema.GroupVersionKind) bool {
+			clusterScoped, err := s.children.Scope(gvk)
+			return err == nil && clusterScoped
+		},
+	}
+}
+
+// kinds are all that rendered objects may have, of any blueprint: an owner's objects may stem from a blueprint that its class
+// does not refer to any more.
+func (s *shell) kinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
+	blueprints, err := s.fetch.Blueprints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []schema.GroupVersionKind
+	for i := range blueprints {
+		for _, kind := range recordedKinds(&blueprints[i]) {
+			if !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds, nil
+}
+
+func recordedKinds(b *v1alpha1.GatewayClassBlueprint) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, kind := range b.Status.Kinds {
+		kinds = append(kinds, schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind))
+	}
+	return kinds
+}
+
+// protect puts our finalizer on an owner before the first cluster-scoped object is applied for it: such an object can have no
+// owner reference, so the garbage collector would never remove it.
+func (s *shell) protect(ctx context.Context, owner client.Object, in desired.Inputs) error {
+	if !in.Program.ClusterScopedPermitted() || controllerutil.ContainsFinalizer(owner, v1alpha1.FinalizerClusterScoped) {
+		return nil
+	}
+	return s.patchFinalizer(ctx, owner, controllerutil.AddFinalizer, v1alpha1.FinalizerClusterScoped)
+}
+
+// finalize removes what the garbage collector cannot remove, and then our finalizer. It renders nothing: what is owned is
+// found by its label, whatever has become of the blueprint and the policies.
+func (s *shell) finalize(ctx context.Context, object client.Object, owner desired.Owner) error {
+	if !controllerutil.ContainsFinalizer(object, v1alpha1.FinalizerClusterScoped) {
+		return nil
+	}
+	gone, err := s.abandon(ctx, owner)
+	if err != nil || !gone {
+		return err
+	}
+	owned, err := s.children.OwnedBy(ctx, owner.UID)
+	if err != nil {
+		return err
+	}
+	for _, o := range owned {
+		if o.GetNamespace() == "" {
+			s.events.Eventf(object, nil, "Normal", v1alpha1.ReasonDeletionBlocked, "Delete", "waits until %s %s is gone", o.GetKind(), o.GetName())
+			return nil
+		}
+	}
+	return s.patchFinalizer(ctx, object, controllerutil.RemoveFinalizer, v1alpha1.FinalizerClusterScoped)
+}
+
+// abandon deletes everything that is owned, and says whether all of it was in sight. If it was not, the owner is woken when
+// it is.
+func (s *shell) abandon(ctx context.Context, owner desired.Owner) (all bool, err error) {
+	kinds, err := s.kinds(ctx)
+	if err != nil {
+		return false, err
+	}
+	done, err := s.converge(ctx, owner, nil, kinds, false)
+	if err = errors.Join(err, done.retry); err != nil || !done.settled {
+		return false, err
+	}
+	return true, s.deleteRenderings(ctx, owner, nil)
+}
+
+func (s *shell) patchFinalizer(ctx context.Context, object client.Object, change func(client.Object, string) bool, finalizer string) error {
+	after := object.DeepCopyObject().(client.Object)
+	if !change(after, finalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
+	if err := s.client.Patch(ctx, after, patch, client.FieldOwner(v1alpha1.FieldManager)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("changing the finalizers of %s: %w", client.ObjectKeyFromObject(object), err)
+	}
+	object.SetResourceVersion(after.GetResourceVersion())
+	object.SetFinalizers(after.GetFinalizers())
+	return nil
+}
+
+// tell makes an event of each condition that turned.
+func (s *shell) tell(about client.Object, before, after []metav1.Condition) {
+	for _, condition := range status.Transitions(before, after) {
+		eventType := "Normal"
+		if condition.Status == metav1.ConditionFalse && condition.Reason != v1alpha1.ReasonPending {
+			eventType = "Warning"
+		}
+		s.events.Eventf(about, nil, eventType, condition.Reason, "Report", "%s=%s: %s", condition.Type, condition.Status, condition.Message)
+	}
+}
+
+// update writes an object's status if it differs from what was read, and makes events of what turned.
+func (s *shell) update(ctx context.Context, before, after client.Object, conditions func(client.Object) []metav1.Condition) error {
+	wrote, err := status.Write(ctx, s.client, before, after)
+	if wrote {
+		s.tell(after, conditions(before), conditions(after))
+	}
+	return err
+}

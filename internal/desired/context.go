@@ -1,0 +1,102 @@
+package desired
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/render"
+	"github.com/gatewright/gatewright/values"
+)
+
+// context gathers what all templates of a Gateway and its routes see.
+func (in Inputs) context(owner Owner, effective values.Effective) render.Context {
+	return render.Context{
+		Gateway:   objectMap(string(gateway.KindGateway), in.Merged.EffectiveGateway()),
+		Listeners: in.listeners(),
+		Values:    effective.Tree,
+		Hostnames: render.Hostnames(in.Merged.Hostnames),
+		Class:     objectMap("GatewayClass", in.Snapshot.Class),
+		Namespace: owner.Namespace,
+	}
+}
+
+// listeners are `.Listeners`: the accepted ones, each with its source and the values that are effective for it.
+func (in Inputs) listeners() []any {
+	var list []any
+	for _, l := range in.Merged.Listeners {
+		if !l.Accepted.OK {
+			continue
+		}
+		m := toMap(l.Spec)
+		m["name"] = string(l.Name)
+		m["source"] = map[string]any{
+			"kind": string(l.Source.Kind), "namespace": l.Source.Namespace, "name": l.Source.Name,
+			"sectionName": string(l.Source.SectionName),
+		}
+		m["Values"] = in.values(in.listenerTarget(l)).Tree
+		list = append(list, m)
+	}
+	return list
+}
+
+// routeMap is `.Route`.
+func routeMap(route gateway.Route) map[string]any {
+	return objectMap(string(route.Kind), route.Object)
+}
+
+// parentMap is `.ParentRef`: the parent as the route names it, with what it leaves out filled in and the merged listeners that it
+// attaches to. Shadow routes need those names, since a route that names a shadow Gateway alone would reach all its listeners.
+func parentMap(merged gateway.Merged, parent gateway.Parent) map[string]any {
+	m := toMap(parent.Ref)
+	m["group"] = gatewayv1.GroupName
+	m["kind"] = string(parent.Key.Kind)
+	m["namespace"] = parent.Key.Namespace
+	m["name"] = parent.Key.Name
+	names := []any{}
+	for _, name := range merged.ListenerNames(parent) {
+		names = append(names, string(name))
+	}
+	m["listeners"] = names
+	hostnames := []any{}
+	for _, hostname := range parent.Hostnames {
+		hostnames = append(hostnames, string(hostname))
+	}
+	m["hostnames"] = hostnames
+	return m
+}
+
+// objectMap is an object as templates see it: without its status and the API server's bookkeeping, which change all the time
+// without meaning anything for what is rendered, and without what kubectl apply notes down.
+func objectMap(kind string, object metav1.Object) map[string]any {
+	m := toMap(object)
+	m["apiVersion"] = gatewayv1.GroupVersion.String()
+	m["kind"] = kind
+	delete(m, "status")
+	if metadata, ok := m["metadata"].(map[string]any); ok {
+		for _, field := range []string{"managedFields", "resourceVersion", "generation", "selfLink", "finalizers"} {
+			delete(metadata, field)
+		}
+		if annotations, ok := metadata["annotations"].(map[string]any); ok {
+			delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+		}
+	}
+	return m
+}
+
+// toMap goes by JSON, so that templates see exactly what users wrote, under the names that they wrote.
+func toMap(object any) map[string]any {
+	m := map[string]any{}
+	text, err := json.Marshal(object)
+	if err == nil {
+		err = utiljson.Unmarshal(text, &m)
+	}
+	if err != nil || m == nil {
+		// API types encode to a JSON object, always; nil becomes an empty one.
+		return map[string]any{}
+	}
+	return m
+}

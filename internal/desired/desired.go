@@ -1,0 +1,129 @@
+package desired
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
+	"github.com/gatewright/gatewright/values"
+)
+
+// Inputs are what the objects of a Gateway and of its routes are made from.
+type Inputs struct {
+	// Snapshot is what is known of the Gateway; Merged is what package gateway made of it.
+	Snapshot gateway.Snapshot
+	Merged   gateway.Merged
+	// Program is the compiled blueprint, and Blueprint are its own values.
+	Program   *render.Program
+	Blueprint *values.Policy
+	// BlueprintGeneration is the generation that Program was compiled from.
+	BlueprintGeneration int64
+	// Policies are those of the snapshot, parsed.
+	Policies []*values.Policy
+	// ControllerNamespace is where policies reach all Gateways of a class.
+	ControllerNamespace string
+	// ClusterScoped says whether a kind has no namespaces. It is asked only if the blueprint permits such kinds; nil means
+	// that no kind is known to be cluster-scoped.
+	ClusterScoped func(schema.GroupVersionKind) bool
+}
+
+// Parent is one rendering: of a Gateway, or of a route under one of its parents.
+type Parent struct {
+	// Owner is the Gateway or route.
+	Owner Owner
+	// Under is the route's parent that is rendered for; nil for a Gateway.
+	Under *gateway.Parent
+	// Values are the effective values that its templates read.
+	Values values.Effective
+
+	set    *render.Set
+	run    *render.Run
+	scoped func(schema.GroupVersionKind) bool
+}
+
+// Gateway begins the rendering of the Gateway.
+func Gateway(in Inputs) *Parent {
+	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
+	effective := GatewayValues(in)
+	return in.begin(owner, nil, in.Program.Gateway, in.context(owner, effective), effective)
+}
+
+// Route begins the rendering of a route under each parent that accepts it, in the order of the route's parentRefs. There is
+// none if the blueprint has no template for the kind of the route.
+func Route(in Inputs, attachment gateway.Attachment) []*Parent {
+	set, ok := in.Program.Routes[attachment.Route.Kind]
+	if !ok {
+		return nil
+	}
+	owner := OwnerOf(string(attachment.Route.Kind), attachment.Route.Object)
+	var parents []*Parent
+	for i := range attachment.Parents {
+		under := &attachment.Parents[i]
+		if !under.Accepted.OK {
+			continue
+		}
+		effective := in.values(in.routeTarget(attachment.Route, *under))
+		c := in.context(owner, effective)
+		c.Route = routeMap(attachment.Route)
+		c.ParentRef = parentMap(in.Merged, *under)
+		parents = append(parents, in.begin(owner, under, set, c, effective))
+	}
+	return parents
+}
+
+func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective) *Parent {
+	p := &Parent{Owner: owner, Under: under, Values: effective, set: set, run: set.Start(c)}
+	if in.Program.ClusterScopedPermitted() {
+		p.scoped = in.ClusterScoped
+	}
+	return p
+}
+
+// Observed hands out the live objects of a template, as they were last seen.
+type Observed = render.Observed
+
+// Advance renders what can be rendered now and was not yet, and returns the new objects in the order in which they are to
+// be applied, with the marks of ownership on them.
+func (p *Parent) Advance(observed Observed) []render.Object {
+	objects := p.run.Advance(observed)
+	for _, object := range objects {
+		if object.GetNamespace() == "" && (p.scoped == nil || !p.scoped(object.GroupVersionKind())) {
+			object.SetNamespace(p.Owner.Namespace)
+		}
+		p.Owner.stamp(object.Template, object.Unstructured)
+	}
+	return objects
+}
+
+// Held says why the rendering must stay as it is, or nil: a policy that guards it cannot be read, and what it would forbid is not
+// known.
+func (p *Parent) Held() *verdict.Verdict {
+	if len(p.Values.Held) == 0 {
+		return nil
+	}
+	v := verdict.No(v1alpha1.ReasonFailed, "%s is invalid and carries overrides or constraints; mend it, its status says how",
+		strings.Join(p.Values.Held, ", "))
+	return &v
+}
+
+// Result is what became of every template so far.
+func (p *Parent) Result() render.Result { return p.run.Result() }
+
+// Status renders the status template of a Gateway.
+func (p *Parent) Status(observed Observed) render.Status { return p.run.Status(observed) }
+
+// ObservedIn returns the live objects of a list, by template.
+func ObservedIn(live []*unstructured.Unstructured, label string) Observed {
+	byTemplate := map[string][]*unstructured.Unstructured{}
+	for _, o := range live {
+		template := o.GetLabels()[label]
+		byTemplate[template] = append(byTemplate[template], o)
+	}
+	return func(template string) []*unstructured.Unstructured { return slices.Clone(byTemplate[template]) }
+}

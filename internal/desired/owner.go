@@ -1,0 +1,82 @@
+package desired
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
+
+// Owner is the Gateway or route that objects are rendered for.
+type Owner struct {
+	Kind      string
+	Namespace string
+	Name      string
+	// UID is empty for an object that was read from a file; what is rendered for it then carries no reference to it.
+	UID        types.UID
+	Generation int64
+}
+
+// OwnerOf returns an object as an owner. Its kind is given, since clients leave the type of typed objects empty.
+func OwnerOf(kind string, o metav1.Object) Owner {
+	return Owner{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), Generation: o.GetGeneration()}
+}
+
+// Key returns the owner's namespace and name.
+func (o Owner) Key() types.NamespacedName {
+	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+}
+
+// String returns "Kind/namespace/name", as in the annotation gatewright.dev/owner.
+func (o Owner) String() string {
+	return o.Kind + "/" + o.Namespace + "/" + o.Name
+}
+
+// stamp puts the marks of ownership on a rendered object, and last a hash of all of it.
+func (o Owner) stamp(template string, object *unstructured.Unstructured) {
+	annotations := map[string]string{}
+	for key, value := range object.GetAnnotations() {
+		annotations[key] = value
+	}
+	annotations[v1alpha1.AnnotationOwner] = o.String()
+	labels := map[string]string{}
+	for key, value := range object.GetLabels() {
+		labels[key] = value
+	}
+	labels[v1alpha1.LabelTemplate] = template
+	if o.UID != "" {
+		labels[v1alpha1.LabelOwnerUID] = string(o.UID)
+		if object.GetNamespace() != "" {
+			object.SetOwnerReferences([]metav1.OwnerReference{o.reference()})
+		}
+	}
+	object.SetLabels(labels)
+	object.SetAnnotations(annotations)
+	annotations[v1alpha1.AnnotationRendered] = hash(object)
+	object.SetAnnotations(annotations)
+}
+
+// reference is the owner reference by which the garbage collector removes what was rendered, even if the controller is gone.
+func (o Owner) reference() metav1.OwnerReference {
+	controller := true
+	return metav1.OwnerReference{
+		APIVersion: gatewayv1.GroupVersion.String(), Kind: o.Kind, Name: o.Name, UID: o.UID, Controller: &controller,
+	}
+}
+
+// hash is over the object's JSON, of which the keys are sorted.
+func hash(object *unstructured.Unstructured) string {
+	text, err := json.Marshal(object.Object)
+	if err != nil {
+		// Only a value that no YAML text yields cannot be encoded. Without a hash the object is just applied each time.
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
