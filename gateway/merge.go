@@ -18,7 +18,7 @@ func Merge(s Snapshot) Merged {
 	f := newFolder(s, sets, doors)
 	f.fold(KindGateway, s.Gateway, s.Gateway.Spec.Listeners)
 
-	m := Merged{Gateway: s.Gateway, Accepted: gatewayVerdict(f.listeners), ListenerSets: make([]ListenerSet, 0, len(sets))}
+	m := Merged{Gateway: s.Gateway, Accepted: summary(f.listeners, gatewayAccepted), ListenerSets: make([]ListenerSet, 0, len(sets))}
 	letIn := listenerSetRule(s.Gateway)
 	for _, set := range sets {
 		switch {
@@ -78,9 +78,9 @@ func newFolder(s Snapshot, sets []*gatewayv1.ListenerSet, doors doorkeeper) *fol
 	}
 }
 
-// fold judges the listeners of one object and appends them. Conflicts come first, protocols after (a TCP listener on a port
-// that HTTP holds is in conflict even where TCP is not supported). Against objects of higher precedence a listener simply
-// loses; within the object there is no winner (GatewaySpec.Listeners, "Handling indistinct Listeners").
+// fold judges the listeners of one object and appends them. Conflicts come first, protocols after: TCP and HTTP on one port
+// are in conflict even where TCP is not supported. Against objects of higher precedence a listener simply loses; within the
+// object there is no winner, and both are rejected (GatewaySpec.Listeners, "Handling indistinct Listeners").
 func (f *folder) fold(kind gatewayv1.Kind, object metav1.Object, specs []gatewayv1.Listener) {
 	first := len(f.listeners)
 	for i := range specs {
@@ -135,26 +135,4 @@ func (f *folder) listener(kind gatewayv1.Kind, object metav1.Object, spec *gatew
 	spec.DeepCopyInto(&l.Spec)
 	l.SupportedKinds, l.ResolvedRefs = f.support.routeKinds(&l.Spec)
 	return l
-}
-
-// gatewayVerdict is the Accepted condition of a Gateway with these listeners.
-func gatewayVerdict(own []Listener) verdict.Verdict {
-	return summary(own, gatewayAccepted, gatewayPartial, gatewayRejected)
-}
-
-// summary picks a verdict by how many of the listeners are accepted.
-func summary(listeners []Listener, all, some, none verdict.Verdict) verdict.Verdict {
-	accepted := 0
-	for i := range listeners {
-		if listeners[i].Accepted.OK {
-			accepted++
-		}
-	}
-	switch accepted {
-	case 0:
-		return none
-	case len(listeners):
-		return all
-	}
-	return some
 }

@@ -106,7 +106,7 @@ func TestConflicts(t *testing.T) {
 				Sets:      []string{"infra/set: False/ListenersNotValid, False/ListenersNotValid"},
 			},
 		},
-		"C1 C4 of two sets the older keeps the hostname, and a set with another valid listener stays attached": {
+		"P2 C1 C4 of two sets the older keeps the hostname, and a set with another valid listener stays attached": {
 			own: []gatewayv1.Listener{listener("own", http, 8080, "")},
 			sets: []*gatewayv1.ListenerSet{
 				set("infra", "younger", 2, a("same", http, 80), listener("other", http, 80, "b.example.com")),
@@ -332,21 +332,51 @@ func TestConflictEnds(t *testing.T) {
 	}
 }
 
-// TestMessagesLeakNothing promises C8, and that no message repeats what a tenant wrote: strings planted in every field of
-// every object turn up in no message at all.
+// TestSummaries promises that a Gateway and a ListenerSet name which of their own listeners are left out, a few at most.
+func TestSummaries(t *testing.T) {
+	var odd []gatewayv1.Listener
+	for i := range 7 {
+		odd = append(odd, listener("odd-"+string(rune('0'+i)), "INVALID", int32(81+i), ""))
+	}
+	m := gateway.Merge(gateway.Snapshot{
+		Gateway: gw(fromSame, listener("l", http, 80, ""), odd[0]),
+		ListenerSets: []*gatewayv1.ListenerSet{
+			set("infra", "none", 1, listener("x", http, 80, ""), odd[1]),
+			set("infra", "many", 2, odd...),
+			set("infra", "all", 3, listener("l", http, 90, "")),
+		},
+	})
+	got := []string{m.Accepted.Message}
+	for _, s := range m.ListenerSets {
+		got = append(got, s.Accepted.Message)
+	}
+	want := []string{
+		"1 of 2 listeners are valid; left out are odd-0 (UnsupportedProtocol); their conditions in status.listeners say why",
+		"0 of 2 listeners are valid; left out are x (HostnameConflict), odd-1 (UnsupportedProtocol); their conditions in status.listeners say why",
+		"0 of 7 listeners are valid; left out are odd-0 (UnsupportedProtocol), odd-1 (UnsupportedProtocol), odd-2 (UnsupportedProtocol), " +
+			"odd-3 (UnsupportedProtocol), odd-4 (UnsupportedProtocol) and 2 more; their conditions in status.listeners say why",
+		"all listeners of the ListenerSet are valid",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+// TestMessagesLeakNothing promises C8, and that no message repeats what a tenant wrote: strings planted everywhere but in
+// listener names, which an object's own summary may repeat, turn up in no message at all.
 func TestMessagesLeakNothing(t *testing.T) {
 	const canary = "canary"
-	odd := listener("canary-odd", "canary.example.com/canary", 81, "canary.example.com")
-	kinds := allowing(listener("canary-kinds", http, 82, "canary.example.com"), gatewayv1.NamespacesFromAll, nil, "canaryKind")
-	broken := allowing(listener("canary-broken", http, 83, "canary.example.com"), gatewayv1.NamespacesFromSelector,
+	odd := listener("odd", "canary.example.com/canary", 81, "canary.example.com")
+	kinds := allowing(listener("kinds", http, 82, "canary.example.com"), gatewayv1.NamespacesFromAll, nil, "canaryKind")
+	broken := allowing(listener("broken", http, 83, "canary.example.com"), gatewayv1.NamespacesFromSelector,
 		&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "canary", Operator: "canary", Values: []string{"canary"}}}})
-	same := listener("canary-same", http, 80, "canary.example.com")
-	raw := listener("canary-raw", tcp, 80, "")
+	same := listener("same", http, 80, "canary.example.com")
+	raw := listener("raw", tcp, 80, "")
 	m := gateway.Merge(gateway.Snapshot{
 		Gateway: gw(fromSame, same, odd, kinds, broken),
 		ListenerSets: []*gatewayv1.ListenerSet{
 			set("infra", "canary-1", 1, same, raw, odd, kinds, broken),
-			set("infra", "canary-2", 1, listener("canary-x", http, 84, "canary.example.com"), listener("canary-y", http, 84, "canary.example.com")),
+			set("infra", "canary-2", 1, listener("x", http, 84, "canary.example.com"), listener("y", http, 84, "canary.example.com")),
 			set("canary", "canary-3", 1, same),
 		},
 		Routes: []gateway.Route{

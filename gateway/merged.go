@@ -49,7 +49,8 @@ type Listener struct {
 	// Conflicted says that the condition of that name is True. Accepted then has the reason and message of all three of
 	// Accepted, Programmed and Conflicted.
 	Conflicted bool
-	// ResolvedRefs is the listener's condition of that name.
+	// ResolvedRefs is the listener's condition of that name as far as allowedRoutes.kinds decides it. A Snapshot holds no
+	// certificates, so nothing is said of certificateRefs.
 	ResolvedRefs verdict.Verdict
 	// SupportedKinds are the kinds of routes that may attach.
 	SupportedKinds []gatewayv1.RouteGroupKind

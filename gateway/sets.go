@@ -11,7 +11,7 @@ func (f *folder) foldSet(set *gatewayv1.ListenerSet) ListenerSet {
 	first := len(f.listeners)
 	f.fold(KindListenerSet, set, entries(set))
 	out := ListenerSet{Object: set, First: first}
-	out.Accepted = summary(f.listeners[first:], setAccepted, setPartial, setRejected)
+	out.Accepted = summary(f.listeners[first:], setAccepted)
 	out.Programmed = out.Accepted
 	if out.Accepted.OK {
 		out.Attached, out.Programmed = true, setProgrammed

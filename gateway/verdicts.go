@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"fmt"
+
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/internal/verdict"
@@ -11,18 +13,10 @@ import (
 // ListenerSet Conflicts").
 var (
 	gatewayAccepted = verdict.Yes(string(gatewayv1.GatewayReasonAccepted), "all listeners of the Gateway are valid")
-	gatewayPartial  = verdict.Yes(string(gatewayv1.GatewayReasonListenersNotValid),
-		"some listeners of the Gateway are not valid and are left out; their own conditions in status.listeners say why")
-	gatewayRejected = verdict.No(string(gatewayv1.GatewayReasonListenersNotValid),
-		"no listener of the Gateway is valid; their own conditions in status.listeners say why")
 
 	setAccepted   = verdict.Yes(string(gatewayv1.ListenerSetReasonAccepted), "all listeners of the ListenerSet are valid")
 	setProgrammed = verdict.Yes(string(gatewayv1.ListenerSetReasonProgrammed), "the valid listeners of the ListenerSet are part of its Gateway")
-	setPartial    = verdict.Yes(string(gatewayv1.ListenerSetReasonListenersNotValid),
-		"some listeners of the ListenerSet are not valid and are left out; their own conditions in status.listeners say why")
-	setRejected = verdict.No(string(gatewayv1.ListenerSetReasonListenersNotValid),
-		"no listener of the ListenerSet is valid; their own conditions in status.listeners say why")
-	notAllowed = verdict.No(string(gatewayv1.ListenerSetReasonNotAllowed),
+	notAllowed    = verdict.No(string(gatewayv1.ListenerSetReasonNotAllowed),
 		"the Gateway does not allow ListenerSets from this namespace; its owner can allow them in spec.allowedListeners.namespaces")
 	parentNotAccepted = verdict.No(string(gatewayv1.ListenerSetReasonParentNotAccepted),
 		"the Gateway is not accepted, so neither are its ListenerSets; its own conditions say why")
@@ -30,7 +24,7 @@ var (
 	listenerAccepted = verdict.Yes(string(gatewayv1.ListenerReasonAccepted), "the listener is valid")
 	selectorInvalid  = verdict.No(string(gatewayv1.ListenerReasonUnsupportedValue),
 		"allowedRoutes.namespaces.selector is not a valid label selector; in matchExpressions use operator In or NotIn with values, or Exists or DoesNotExist without")
-	refsResolved = verdict.Yes(string(gatewayv1.ListenerReasonResolvedRefs), "all references of the listener are resolved")
+	refsResolved = verdict.Yes(string(gatewayv1.ListenerReasonResolvedRefs), "all kinds of routes that the listener names are supported")
 
 	routeAccepted = verdict.Yes(string(gatewayv1.RouteReasonAccepted), "at least one listener of the parent accepts the route")
 	parentNotIn   = verdict.No(string(gatewayv1.RouteReasonNoMatchingParent),
@@ -64,4 +58,32 @@ func unsupportedProtocol(supported string) verdict.Verdict {
 func invalidRouteKinds(supported string) verdict.Verdict {
 	return verdict.No(string(gatewayv1.ListenerReasonInvalidRouteKinds),
 		"allowedRoutes.kinds names kinds that the GatewayClass does not support on a listener of this protocol; it supports %s", supported)
+}
+
+// maxNamed bounds how many listeners a message names.
+const maxNamed = 5
+
+// summary is the Accepted condition of an object with these listeners: the given verdict if all are accepted, else
+// ListenersNotValid, in favour as long as one is accepted. The message names listeners of the object itself only.
+func summary(listeners []Listener, all verdict.Verdict) verdict.Verdict {
+	var rejected []string
+	for i := range listeners {
+		if l := &listeners[i]; !l.Accepted.OK {
+			rejected = append(rejected, string(l.Source.SectionName)+" ("+l.Accepted.Reason+")")
+		}
+	}
+	valid := len(listeners) - len(rejected)
+	if valid > 0 && len(rejected) == 0 {
+		return all
+	}
+	names := list(rejected)
+	if more := len(rejected) - maxNamed; more > 0 {
+		names = fmt.Sprintf("%s and %d more", list(rejected[:maxNamed]), more)
+	}
+	return verdict.Verdict{
+		OK:     valid > 0,
+		Reason: string(gatewayv1.GatewayReasonListenersNotValid),
+		Message: fmt.Sprintf("%d of %d listeners are valid; left out are %s; their conditions in status.listeners say why",
+			valid, len(listeners), names),
+	}
 }
