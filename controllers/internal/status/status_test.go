@@ -1,0 +1,283 @@
+package status
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/values"
+)
+
+var ignoreTime = cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")
+
+func condition(conditionType string, status metav1.ConditionStatus, reason, message string, generation int64) metav1.Condition {
+	return metav1.Condition{Type: conditionType, Status: status, Reason: reason, Message: message, ObservedGeneration: generation}
+}
+
+func object(state v1alpha1.ObjectState, message string) v1alpha1.RenderedObject {
+	o := v1alpha1.RenderedObject{Template: "svc", Kind: "Service", Name: "web", State: state, Message: message}
+	if state != v1alpha1.ObjectPending && state != v1alpha1.ObjectFailed {
+		o.UID = "u"
+	}
+	return o
+}
+
+func TestOutcomeSumsUp(t *testing.T) {
+	failed := verdict.No(v1alpha1.ReasonFailed, "blueprint b, template svc, line 3: no")
+	pendingTemplate := v1alpha1.RenderedObject{Template: "dns", State: v1alpha1.ObjectPending, Message: "waits for .Resources.svc: not there yet"}
+	cases := map[string]struct {
+		outcome Outcome
+		want    verdict.Verdict
+		settled bool
+	}{
+		"all current is Programmed": {
+			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, "")}},
+			verdict.Yes("Programmed", "1 objects are applied and ready"), true},
+		"nothing to render is Programmed": {Outcome{}, verdict.Yes("Programmed", "0 objects are applied and ready"), true},
+		"an object in progress is named with what it says": {
+			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectInProgress, "1 of 2 ready")}},
+			verdict.No("Pending", "Service web (template svc): 1 of 2 ready"), true},
+		"an object that could not be applied unsettles": {
+			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectFailed, "exists already")}},
+			verdict.No("Pending", "Service web (template svc): exists already"), false},
+		"a template that waits unsettles": {
+			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, ""), pendingTemplate}},
+			verdict.No("Pending", "template dns: waits for .Resources.svc: not there yet"), false},
+		"a failed template is Invalid, and what ran stays": {
+			Outcome{Failed: &failed},
+			verdict.No("Invalid", "blueprint b, template svc, line 3: no; the last good objects stay"), false},
+		"an address that is waited for is named last": {
+			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, "")}, AddressPending: "no address yet"},
+			verdict.No("AddressNotAssigned", "no address yet"), true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, c.outcome.Programmed()); diff != "" {
+				t.Errorf("Programmed(): -want +got:\n%s", diff)
+			}
+			if got := c.outcome.Settled(); got != c.settled {
+				t.Errorf("Settled() = %v, want %v", got, c.settled)
+			}
+		})
+	}
+}
+
+func TestSet(t *testing.T) {
+	foreign := condition("Foreign", metav1.ConditionTrue, "Theirs", "", 1)
+	newer := condition("Accepted", metav1.ConditionTrue, "Accepted", "", 5)
+	long := strings.Repeat("é", maxMessage)
+	cases := map[string]struct {
+		before []metav1.Condition
+		v      verdict.Verdict
+		want   []metav1.Condition
+	}{
+		"a new condition comes after those of others": {
+			[]metav1.Condition{foreign}, verdict.Yes("Accepted", "ok"),
+			[]metav1.Condition{foreign, condition("Accepted", metav1.ConditionTrue, "Accepted", "ok", 3)}},
+		"a verdict on an older generation changes nothing": {
+			[]metav1.Condition{newer}, verdict.No("Invalid", "old"), []metav1.Condition{newer}},
+		"a message is cut at a rune's edge": {
+			nil, verdict.No("Invalid", "%s", long),
+			[]metav1.Condition{condition("Accepted", metav1.ConditionFalse, "Invalid", strings.Repeat("é", (maxMessage-3)/2)+"...", 3)}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := append([]metav1.Condition{}, c.before...)
+			Set(&got, "Accepted", c.v, 3)
+			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" {
+				t.Errorf("Set(): -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRouteParents(t *testing.T) {
+	ref := func(name string) gatewayv1.ParentReference {
+		return gatewayv1.ParentReference{Name: gatewayv1.ObjectName(name)}
+	}
+	ours := func(name string, conditions ...metav1.Condition) gatewayv1.RouteParentStatus {
+		return gatewayv1.RouteParentStatus{ParentRef: ref(name), ControllerName: v1alpha1.ControllerName, Conditions: conditions}
+	}
+	theirs := gatewayv1.RouteParentStatus{ParentRef: ref("a"), ControllerName: "example.com/other",
+		Conditions: []metav1.Condition{condition("Weird", metav1.ConditionUnknown, "X", "as it was", 9)}}
+	accepted := condition("Accepted", metav1.ConditionTrue, "Accepted", "ok", 2)
+	programmed := verdict.Yes("Programmed", "done")
+	cases := map[string]struct {
+		current []gatewayv1.RouteParentStatus
+		ours    []RouteParent
+		want    []gatewayv1.RouteParentStatus
+	}{
+		"entries of others stay as they are, where they are": {
+			[]gatewayv1.RouteParentStatus{ours("gone"), theirs},
+			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
+			[]gatewayv1.RouteParentStatus{theirs, ours("a", accepted)}},
+		"our entry keeps its place, and a condition that has no cause any more goes": {
+			[]gatewayv1.RouteParentStatus{ours("a", condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "P", "", 1)), theirs},
+			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
+			[]gatewayv1.RouteParentStatus{ours("a", accepted), theirs}},
+		"what was rendered for a parent is reported beside": {
+			nil, []RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok"), Programmed: &programmed}},
+			[]gatewayv1.RouteParentStatus{ours("a", accepted, condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "Programmed", "done", 2))}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := RouteParents(c.current, c.ours, 2)
+			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" {
+				t.Errorf("RouteParents(): -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	theirs := gatewayv1.PolicyAncestorStatus{ControllerName: "example.com/other", AncestorRef: gatewayv1.ParentReference{Name: "x"}}
+	entry := func(conditions ...metav1.Condition) gatewayv1.PolicyAncestorStatus {
+		return gatewayv1.PolicyAncestorStatus{ControllerName: v1alpha1.ControllerName, AncestorRef: gatewayv1.ParentReference{Name: "web"}, Conditions: conditions}
+	}
+	accepted := condition("Accepted", metav1.ConditionTrue, "Accepted", "", 1)
+	by := values.Setter{SetBy: "GatewayClassConfig/gatewright-system/limits", Block: "override"}
+	cases := map[string]struct {
+		ancestor Ancestor
+		want     gatewayv1.PolicyAncestorStatus
+	}{
+		"a policy that is not accepted says nothing of its values": {
+			Ancestor{Accepted: verdict.No("Invalid", "why"), Contributions: []values.Contribution{{Sets: 1}}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Invalid", "why", 1))},
+		"all values in effect": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Sets: 2}}},
+			entry(accepted, condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
+		"some values shadowed": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Sets: 1, Shadowed: []values.Shadow{{Path: "/a", By: by}}}}},
+			entry(accepted, condition("Programmed", metav1.ConditionTrue, "PartiallyProgrammed",
+				"some values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+		"all values shadowed": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Shadowed: []values.Shadow{{Path: "/a", By: by}}}}},
+			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden",
+				"all values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			c.ancestor.Ref = gatewayv1.ParentReference{Name: "web"}
+			got := Ancestors([]gatewayv1.PolicyAncestorStatus{theirs, entry(accepted)}, []Ancestor{c.ancestor}, 1)
+			if diff := cmp.Diff([]gatewayv1.PolicyAncestorStatus{theirs, c.want}, got, ignoreTime); diff != "" {
+				t.Errorf("Ancestors(): -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHealth(t *testing.T) {
+	shadow := "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: s, generation: 2}\n"
+	cases := map[string]struct {
+		live    string
+		state   v1alpha1.ObjectState
+		message string
+	}{
+		"a kind that reports nothing is current": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}", v1alpha1.ObjectCurrent, ""},
+		"a shadow Gateway that says nothing is waited for": {
+			shadow, v1alpha1.ObjectInProgress, "its controller has not reported Programmed yet"},
+		"a shadow Gateway's word on an older generation does not count": {
+			shadow + "status: {conditions: [{type: Programmed, status: 'True', observedGeneration: 1}]}",
+			v1alpha1.ObjectInProgress, "its controller has not reported Programmed yet"},
+		"a shadow Gateway that is programmed is current": {
+			shadow + "status: {conditions: [{type: Programmed, status: 'True', observedGeneration: 2}]}", v1alpha1.ObjectCurrent, ""},
+		"a shadow Gateway that is not programmed says why": {
+			shadow + "status: {conditions: [{type: Programmed, status: 'False', observedGeneration: 2, message: no pods}]}",
+			v1alpha1.ObjectInProgress, "Programmed=False: no pods"},
+		"a Deployment that rolls out is in progress": {
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, generation: 1}\nspec: {replicas: 2}\nstatus: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1, readyReplicas: 1}",
+			v1alpha1.ObjectInProgress, "Available: 1/2"},
+		"an object with Ready False is in progress, with what it says": {
+			"apiVersion: x.example.com/v1\nkind: LB\nmetadata: {name: l}\nstatus: {conditions: [{type: Ready, status: 'False', message: creating}]}",
+			v1alpha1.ObjectInProgress, "creating"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := &unstructured.Unstructured{}
+			text, err := yaml.YAMLToJSON([]byte(c.live))
+			if err == nil {
+				err = o.UnmarshalJSON(text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, message := Health(o)
+			if state != c.state || message != c.message {
+				t.Errorf("Health() = %s %q, want %s %q", state, message, c.state, c.message)
+			}
+		})
+	}
+}
+
+func TestGatewayKeepsForeignConditions(t *testing.T) {
+	foreign := condition("example.com/Audited", metav1.ConditionTrue, "Yes", "", 1)
+	gw := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "a", Generation: 4}}
+	gw.Spec.Listeners = []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}}
+	gw.Status.Conditions = []metav1.Condition{foreign}
+	gw.Status.Listeners = []gatewayv1.ListenerStatus{
+		{Name: "gone", Conditions: []metav1.Condition{foreign}},
+		{Name: "http", Conditions: []metav1.Condition{foreign, condition("Conflicted", metav1.ConditionTrue, "HostnameConflict", "", 3)}},
+	}
+	merged := gateway.Merge(gateway.Snapshot{Gateway: gw.DeepCopy()})
+	Gateway(gw, merged, Outcome{})
+
+	types := func(conditions []metav1.Condition) (list []string) {
+		for _, c := range conditions {
+			list = append(list, c.Type)
+		}
+		return list
+	}
+	got := map[string][]string{"gateway": types(gw.Status.Conditions)}
+	for _, l := range gw.Status.Listeners {
+		got[string(l.Name)] = types(l.Conditions)
+	}
+	want := map[string][]string{
+		"gateway": {"example.com/Audited", "Accepted", "Programmed"},
+		"http":    {"example.com/Audited", "Accepted", "ResolvedRefs", "Programmed"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("condition types: -want +got:\n%s", diff)
+	}
+}
+
+func TestRenderingIsBounded(t *testing.T) {
+	big := object(v1alpha1.ObjectCurrent, "")
+	big.Manifest = strings.Repeat("x", maxManifests-10)
+	small := object(v1alpha1.ObjectCurrent, "")
+	small.Manifest = "kind: Service"
+	var rdg v1alpha1.Rendering
+	Rendering(&rdg, Report{
+		Parent: "Gateway/a/web", ParentGeneration: 1,
+		Values: values.Effective{Tree: values.Tree{"blob": strings.Repeat("y", maxValues)}},
+	}, Outcome{Objects: []v1alpha1.RenderedObject{big, small}})
+
+	want := "1 manifests are left out; `gatewright render` prints them; the values are left out; `gatewright values` prints them"
+	if rdg.Status.Truncated != want || rdg.Status.Objects[1].Manifest != "" || rdg.Status.Values != nil || rdg.Status.Ready != "2/2" {
+		t.Errorf("Rendering(): truncated %q, ready %s, want %q and what is named left out", rdg.Status.Truncated, rdg.Status.Ready, want)
+	}
+}
+
+func TestManifestKeepsSecretsSecret(t *testing.T) {
+	secret := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s"},
+		"data": map[string]any{"tls.key": "Y2FuYXJ5"}, "stringData": map[string]any{"token": "canary"},
+	}}
+	before := secret.DeepCopy()
+	got := Manifest(secret)
+	want := "apiVersion: v1\ndata:\n  tls.key: (redacted)\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  token: (redacted)\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Manifest(): -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(before, secret); diff != "" {
+		t.Errorf("the object was changed: -before +after:\n%s", diff)
+	}
+}
