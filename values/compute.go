@@ -6,29 +6,24 @@ import (
 	"github.com/gatewright/gatewright/internal/order"
 )
 
+// Compute folds a blueprint's values (nil means none) and those of the policies that match the target into one tree. It
+// is total: what is invalid contributes nothing and is reported. The policies may be listed in any order.
+func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
+	sources := attached(blueprint, policies, &t)
+	s := newStack(sources, &t)
+	removed := s.activateDefaults()
+	s.activateOverrides()
+	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Held: held(sources)}
+	trace(s.layers, &e)
+	s.report(&e)
+	return e
+}
+
 // source is a policy or blueprint that matches the target.
 type source struct {
 	*Policy
 	rank rank
 	refs []int
-}
-
-// layer is a block of a source in the stack.
-type layer struct {
-	// source is the index of the source.
-	source int
-	setter Setter
-	tree   Tree
-}
-
-// Compute folds a blueprint's values (nil means none) and those of the policies that match the target into one tree. It
-// is total: what is invalid contributes nothing and is reported. The policies may be listed in any order.
-func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
-	sources := attached(blueprint, policies, &t)
-	stack := stacked(sources)
-	e := Effective{Tree: fold(stack), Contributions: contributions(sources), Held: held(sources)}
-	trace(stack, &e)
-	return e
 }
 
 // attached finds the sources that match the target, the least specific first, the oldest first within a rank. A policy that
@@ -53,45 +48,6 @@ func attached(blueprint *Policy, policies []*Policy, t *Target) []source {
 		return order.Compare(&a.meta, &b.meta)
 	})
 	return slices.CompactFunc(sources, func(a, b source) bool { return a.Ref() == b.Ref() })
-}
-
-// stacked lists the blocks of the sources from the weakest to the strongest: defaults from the least specific rank to the
-// most specific one, then overrides the other way round; within a rank the newest first, so that the oldest wins.
-func stacked(sources []source) []*layer {
-	var stack []*layer
-	push := func(i int, b *block) {
-		s := &sources[i]
-		if b == nil || s.invalid {
-			return
-		}
-		stack = append(stack, &layer{source: i, setter: Setter{s.Ref(), b.name, s.rank.level}, tree: b.tree})
-	}
-	ranks := ranked(sources)
-	for _, r := range ranks {
-		for i := r.end - 1; i >= r.start; i-- {
-			push(i, sources[i].defaults)
-		}
-	}
-	for _, r := range slices.Backward(ranks) {
-		for i := r.end - 1; i >= r.start; i-- {
-			push(i, sources[i].overrides)
-		}
-	}
-	return stack
-}
-
-// span is the part of the sorted sources that shares a rank.
-type span struct{ start, end int }
-
-func ranked(sources []source) []span {
-	var spans []span
-	for i := range sources {
-		if i == 0 || sources[i].rank != sources[i-1].rank {
-			spans = append(spans, span{start: i})
-		}
-		spans[len(spans)-1].end = i + 1
-	}
-	return spans
 }
 
 func contributions(sources []source) []Contribution {

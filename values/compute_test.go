@@ -32,11 +32,11 @@ func TestComputeNamesTheSetterOfEachLeaf(t *testing.T) {
 			{"/size", gw, []Setter{older, newer, global, blue}},
 		},
 		Contributions: []Contribution{
-			{Source: blue.SetBy, Level: LevelBlueprint, Sets: 2, Shadowed: []Shadow{{"/list", BlockDefault, newer}, {"/size", BlockDefault, gw}}},
-			{Source: global.SetBy, Level: LevelClassGlobal, Refs: []int{0}, Sets: 1, Shadowed: []Shadow{{"/size", BlockDefault, gw}}},
-			{Source: older.SetBy, Level: LevelNamespace, Refs: []int{0}, Shadowed: []Shadow{{"/size", BlockDefault, gw}}},
-			{Source: newer.SetBy, Level: LevelNamespace, Refs: []int{0}, Sets: 1, Shadowed: []Shadow{{"/size", BlockDefault, gw}}},
-			{Source: gw.SetBy, Level: LevelGateway, Refs: []int{0}, Sets: 2, Shadowed: []Shadow{{"/locked", BlockDefault, blueOverride}}},
+			{Source: blue.SetBy, Level: LevelBlueprint, Sets: 2, Shadowed: []Shadow{{Path: "/list", Block: BlockDefault, By: newer}, {Path: "/size", Block: BlockDefault, By: gw}}},
+			{Source: global.SetBy, Level: LevelClassGlobal, Refs: []int{0}, Sets: 1, Shadowed: []Shadow{{Path: "/size", Block: BlockDefault, By: gw}}},
+			{Source: older.SetBy, Level: LevelNamespace, Refs: []int{0}, Shadowed: []Shadow{{Path: "/size", Block: BlockDefault, By: gw}}},
+			{Source: newer.SetBy, Level: LevelNamespace, Refs: []int{0}, Sets: 1, Shadowed: []Shadow{{Path: "/size", Block: BlockDefault, By: gw}}},
+			{Source: gw.SetBy, Level: LevelGateway, Refs: []int{0}, Sets: 2, Shadowed: []Shadow{{Path: "/locked", Block: BlockDefault, By: blueOverride}}},
 		},
 	}
 	if diff := cmp.Diff(want, Compute(bp, policies, gatewayTarget())); diff != "" {

@@ -97,6 +97,8 @@ type Shadow struct {
 	Block string
 	// By is the strongest of the blocks that keep the leaf out.
 	By Setter
+	// Message is that of the constraint, if By is one that has a message.
+	Message string
 }
 
 // Contribution is the part that one source has in the result.

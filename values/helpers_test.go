@@ -61,8 +61,8 @@ var spots = map[Level]spot{
 	LevelRule:                         {"GatewayConfig", "apps", "kind: HTTPRoute, name: web, sectionName: checkout"},
 }
 
-// ref writes a target reference with its group.
-func ref(fields string) string {
+// refYAML writes a target reference with its group.
+func refYAML(fields string) string {
 	if len(fields) > 15 && fields[:15] == "kind: Namespace" {
 		return `{group: "", ` + fields + "}"
 	}
@@ -93,7 +93,7 @@ func object(t testing.TB, kind, namespace, name string, created int, spec string
 func at(t testing.TB, level Level, name string, created int, blocks string) *Policy {
 	t.Helper()
 	s := spots[level]
-	return mustParse(t, object(t, s.kind, s.namespace, name, created, fmt.Sprintf("targetRefs: [%s]\n%s", ref(s.ref), blocks)))
+	return mustParse(t, object(t, s.kind, s.namespace, name, created, fmt.Sprintf("targetRefs: [%s]\n%s", refYAML(s.ref), blocks)))
 }
 
 func mustParse(t testing.TB, object v1alpha1.Policy) *Policy {

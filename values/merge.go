@@ -1,14 +1,16 @@
 package values
 
 import (
+	"maps"
+
 	"dario.cat/mergo"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // fold lays the layers over each other, the weakest first.
-func fold(stack []*layer) Tree {
+func fold(layers []*layer) Tree {
 	tree := Tree{}
-	for _, l := range stack {
+	for _, l := range layers {
 		overlay(tree, l.tree)
 	}
 	return tree
@@ -35,4 +37,81 @@ func dropNulls(dst, tree Tree) {
 			}
 		}
 	}
+}
+
+// leafKind tells leaves apart.
+type leafKind int
+
+const (
+	// leafValue is a scalar or a list.
+	leafValue leafKind = iota
+	// leafEmpty is an empty map: it replaces what is no map and leaves maps alone.
+	leafEmpty
+	// leafNull deletes.
+	leafNull
+)
+
+// leafOf says of what kind a leaf is, or that the value is none, but a map with something in it. This is the one place that
+// decides how deep merging goes.
+func leafOf(value any) (kind leafKind, leaf bool) {
+	switch value := value.(type) {
+	case nil:
+		return leafNull, true
+	case Tree:
+		return leafEmpty, len(value) == 0
+	default:
+		return leafValue, true
+	}
+}
+
+// setsLeaf says whether a tree has a leaf that is a value.
+func setsLeaf(tree Tree) bool {
+	for _, value := range tree {
+		if kind, leaf := leafOf(value); leaf && kind == leafValue || !leaf && setsLeaf(value.(Tree)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachLeaf calls visit with the path of every leaf at or below a value that stands at a path.
+func eachLeaf(path string, value any, visit func(path string)) {
+	if _, leaf := leafOf(value); leaf {
+		visit(path)
+		return
+	}
+	for key, below := range value.(Tree) {
+		eachLeaf(pointer(path, key), below, visit)
+	}
+}
+
+// remove strips a path from a default and adds what was there to what was removed.
+func (l *layer) remove(r *remover, removed []Removal) []Removal {
+	value, found := lookup(l.tree, r.keys)
+	if !found {
+		_, gone := lookup(l.block.tree, r.keys) // somebody else's removal struck first
+		r.struck = r.struck || gone
+		return removed
+	}
+	r.struck = true
+	eachLeaf(r.path, value, func(path string) {
+		removed = append(removed, Removal{Path: path, Setter: l.setter, By: r.setter})
+	})
+	l.tree = without(l.tree, r.keys)
+	return removed
+}
+
+// without is the tree less what is at a path, and less the maps that this leaves empty. The tree stays as it is, and shares
+// what is beside the path.
+func without(tree Tree, keys []string) Tree {
+	rest := maps.Clone(tree)
+	if len(keys) > 1 {
+		below := without(tree[keys[0]].(Tree), keys[1:])
+		if len(below) > 0 {
+			rest[keys[0]] = below
+			return rest
+		}
+	}
+	delete(rest, keys[0])
+	return rest
 }

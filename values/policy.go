@@ -31,6 +31,8 @@ type Policy struct {
 	refs     []targetRef
 	// defaults and overrides are nil where the source has no such block.
 	defaults, overrides *block
+	constraints         []*block
+	removes             []removal
 	// invalid sources match their targets, but contribute nothing.
 	invalid bool
 	// guards says that the source as written carries overrides or constraints, whether or not they could be read.
@@ -40,8 +42,20 @@ type Policy struct {
 // block is one tree of a source.
 type block struct {
 	// name is how provenance calls the block.
-	name string
-	tree Tree
+	name   string
+	tree   Tree
+	atomic bool
+	// when is nil for an unconditional block.
+	when *condition
+	// message tells people why a constraint exists.
+	message string
+}
+
+// removal is a path that a source strips from less specific defaults.
+type removal struct {
+	keys []string
+	// path is the same as a JSON pointer.
+	path string
 }
 
 // Ref is how provenance calls the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
@@ -72,8 +86,13 @@ func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
 	var found problems
 	p.parseTargetRefs(spec, &found)
 	p.parseBlocks("spec", &spec.ValuesBlocks, &found)
-	if len(spec.Remove) > 0 {
-		found.unsupported("spec.remove", "set the leaf in spec.default instead")
+	for i, text := range spec.Remove {
+		keys, err := parsePath(text)
+		if err != nil {
+			found.invalid(fmt.Sprintf("spec.remove[%d]", i), err)
+			continue
+		}
+		p.removes = append(p.removes, removal{keys: keys, path: pointerTo(keys)})
 	}
 	return p.judged(&found)
 }
@@ -133,40 +152,78 @@ func (p *Policy) parseTargetRefs(spec *v1alpha1.PolicySpec, found *problems) {
 
 func (p *Policy) parseBlocks(field string, v *v1alpha1.ValuesBlocks, found *problems) {
 	p.guards = v.Override != nil || len(v.Constraints) > 0
-	p.defaults = parseBlock(field, BlockDefault, v.Default, found)
-	p.overrides = parseBlock(field, BlockOverride, v.Override, found)
+	var merge v1alpha1.ValuesMerge
 	if v.Merge != nil {
-		checkMerge(field+".merge.default", v.Merge.Default, found)
-		checkMerge(field+".merge.override", v.Merge.Override, found)
+		merge = *v.Merge
 	}
-	if len(v.Constraints) > 0 {
-		found.unsupported(field+".constraints", "use "+field+".override, which always applies")
-	}
-}
-
-func checkMerge(field string, m *v1alpha1.BlockMerge, found *problems) {
-	if m == nil {
-		return
-	}
-	if m.Strategy != "" && m.Strategy != v1alpha1.StrategyMerge {
-		found.unsupported(field+".strategy", "leave it out, which means merge")
-	}
-	if m.When != "" {
-		found.unsupported(field+".when", "leave it out and let the block always apply")
+	p.defaults = parseBlock(field, BlockDefault, v.Default, merge.Default, found)
+	p.overrides = parseBlock(field, BlockOverride, v.Override, merge.Override, found)
+	names := map[string]bool{}
+	for i := range v.Constraints {
+		c := &v.Constraints[i]
+		place := fmt.Sprintf("%s.constraints[%d]", field, i)
+		if c.Name == "" {
+			found.invalid(place, errors.New("has no name; write one that is unique in the list"))
+		} else if names[c.Name] {
+			found.invalid(place, fmt.Errorf("has the name %q of another; write one that is unique in the list", c.Name))
+		}
+		names[c.Name] = true
+		p.constraints = append(p.constraints, parseConstraint(place, c, found))
 	}
 }
 
-// parseBlock reads the tree of a default or override block. A missing one is nil.
-func parseBlock(field, name string, raw *apiextensionsv1.JSON, found *problems) *block {
+// parseBlock reads a default or override block and how it joins. A missing block is nil.
+func parseBlock(field, name string, raw *apiextensionsv1.JSON, merge *v1alpha1.BlockMerge, found *problems) *block {
+	b := &block{name: name}
+	if merge != nil {
+		place := field + ".merge." + name
+		switch merge.Strategy {
+		case "", v1alpha1.StrategyMerge:
+		case v1alpha1.StrategyAtomic:
+			b.atomic = true
+		default:
+			found.invalid(place+".strategy", fmt.Errorf("is %q; write merge or atomic", merge.Strategy))
+		}
+		if merge.When != "" {
+			b.when = parseWhen(place+".when", merge.When, found)
+		}
+	}
 	if raw == nil || len(raw.Raw) == 0 {
 		return nil
 	}
+	b.tree = parseTree(field+"."+name, raw, found)
+	return b
+}
+
+func parseConstraint(field string, c *v1alpha1.Constraint, found *problems) *block {
+	b := &block{name: BlockConstraint + c.Name, message: c.Message}
+	if c.When == "" {
+		found.invalid(field, errors.New("has no when; write a condition, or use override for what always applies"))
+	} else {
+		b.when = parseWhen(field+".when", c.When, found)
+	}
+	if c.Override == nil || len(c.Override.Raw) == 0 {
+		found.invalid(field, errors.New("has no override; write the values that apply where the condition holds"))
+	} else {
+		b.tree = parseTree(field+".override", c.Override, found)
+	}
+	return b
+}
+
+func parseWhen(field, expression string, found *problems) *condition {
+	when, err := compileCondition(expression)
+	if err != nil {
+		found.invalid(field, err)
+	}
+	return when
+}
+
+func parseTree(field string, raw *apiextensionsv1.JSON, found *problems) Tree {
 	tree, err := decodeTree(raw.Raw)
 	if err != nil {
-		found.invalid(field+"."+name, err)
-		return nil
+		found.invalid(field, err)
 	}
-	return &block{name: name, tree: tree}
+	return tree
 }
 
 // decodeTree decodes a tree as Kubernetes decodes JSON: whole numbers that fit to int64, others to float64.

@@ -84,3 +84,25 @@ func (t *Target) namespaceLevel(namespace string) Level {
 func (t *Target) namespace(name string) *Object {
 	return &Object{Name: name, Labels: t.Namespaces[name]}
 }
+
+// variable is what expressions know of the target: the most specific object on the path.
+func (t *Target) variable() map[string]any {
+	kind, object, listener := kindGateway, &t.Gateway, ""
+	if t.ListenerSet != nil {
+		kind, object = kindListenerSet, t.ListenerSet
+	}
+	if t.Route != nil {
+		kind, object = t.Route.Kind, &t.Route.Object
+	}
+	if t.Listener != nil {
+		listener = t.Listener.Name
+	}
+	labels := object.Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	return map[string]any{
+		"kind": kind, "namespace": object.Namespace, "name": object.Name, "labels": labels,
+		"gatewayClassName": t.Class.Name, "listener": listener,
+	}
+}

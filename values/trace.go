@@ -12,17 +12,6 @@ type holding struct {
 	kind  leafKind
 }
 
-type leafKind int
-
-const (
-	// leafValue is a scalar or a list.
-	leafValue leafKind = iota
-	// leafEmpty is an empty map: it replaces what is no map and leaves maps alone.
-	leafEmpty
-	// leafNull deletes.
-	leafNull
-)
-
 var none = holding{layer: -1}
 
 // strongest is the one of the two holdings that is further up the stack.
@@ -67,17 +56,10 @@ func (n *node) add(layer int, tree Tree) {
 	for key, value := range tree {
 		n.below = strongest(n.below, holding{layer: layer})
 		child := n.child(key)
-		switch value := value.(type) {
-		case nil:
-			child.held = append(child.held, holding{layer, leafNull})
-		case Tree:
-			if len(value) > 0 {
-				child.add(layer, value)
-				continue
-			}
-			child.held = append(child.held, holding{layer, leafEmpty})
-		default:
-			child.held = append(child.held, holding{layer, leafValue})
+		if kind, leaf := leafOf(value); leaf {
+			child.held = append(child.held, holding{layer, kind})
+		} else {
+			child.add(layer, value.(Tree))
 		}
 	}
 }
@@ -190,5 +172,7 @@ func (t *tracer) fate(n *node, leaf, above holding, emptied bool) {
 		return
 	}
 	c := &t.e.Contributions[loser.source]
-	c.Shadowed = append(c.Shadowed, Shadow{Path: n.path, Block: loser.setter.Block, By: winner.setter})
+	c.Shadowed = append(c.Shadowed, Shadow{
+		Path: n.path, Block: loser.setter.Block, By: winner.setter, Message: winner.message,
+	})
 }

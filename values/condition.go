@@ -1,0 +1,182 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/ext"
+	"k8s.io/apiserver/pkg/cel/library"
+)
+
+const (
+	// costLimit bounds one evaluation, in CEL's cost units: about ten milliseconds.
+	costLimit = 100_000
+	// maxExpression is what the CRD allows too.
+	maxExpression = 4096
+)
+
+// The variables of an expression.
+const (
+	varSelf   = "self"
+	varLower  = "lower"
+	varTarget = "target"
+)
+
+// judge is a function that no author can name. Conditions are planned with it around each operand of && and ||, where CEL
+// keeps only the first of several errors. It passes a missing key on as the error that it is and turns all else that is no
+// bool into an unknown, which && and || prefer to errors. So a missing key cannot hide a failure, which matters where
+// failures count as true.
+const judge = "@judge"
+
+// environment is built once, since that takes milliseconds. It has the libraries of Kubernetes' own CEL that need nothing
+// but their arguments: no clock, no randomness, no cluster.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	object := cel.MapType(cel.StringType, cel.DynType)
+	return cel.NewEnv(
+		cel.Variable(varSelf, object), cel.Variable(varLower, object), cel.Variable(varTarget, object),
+		cel.OptionalTypes(), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
+		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(),
+		library.URLs(), library.Regex(), library.Lists(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
+		cel.Function(judge, cel.Overload(judge, []*cel.Type{cel.DynType}, cel.BoolType,
+			cel.OverloadIsNonStrict(), cel.UnaryBinding(judgeValue))),
+	)
+})
+
+// condition is a compiled `when`. Any number of goroutines may share it.
+type condition struct {
+	program cel.Program
+	// indexed says that the expression has an index that is computed from values.
+	indexed bool
+}
+
+// compileCondition reads an expression, which must be of type bool, or dynamic and bool where it is evaluated.
+func compileCondition(expression string) (*condition, error) {
+	if len(expression) > maxExpression {
+		return nil, fmt.Errorf("has %d bytes; write at most %d", len(expression), maxExpression)
+	}
+	env, err := environment()
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read, for want of a CEL environment: %w", err)
+	}
+	checked, issues := env.Compile(expression)
+	if err := issues.Err(); err != nil {
+		return nil, fmt.Errorf("does not compile: %s", firstIssue(issues))
+	}
+	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("is of type %s; write an expression of type bool", out)
+	}
+	return plan(env, expression)
+}
+
+// plan makes the program of an expression that compiles.
+func plan(env *cel.Env, expression string) (*condition, error) {
+	parsed, issues := env.Parse(expression)
+	if err := issues.Err(); err != nil {
+		return nil, err
+	}
+	c := &condition{indexed: hasComputedIndex(parsed.NativeRep().Expr())}
+	putJudges(parsed.NativeRep())
+	checked, issues := env.Check(parsed)
+	if err := issues.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	c.program, err = env.Program(checked, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(costLimit))
+	return c, err
+}
+
+// firstIssue is the first thing that is wrong with an expression, on one line.
+func firstIssue(issues *cel.Issues) string {
+	first := issues.Errors()[0]
+	message, _, _ := strings.Cut(first.Message, "\n")
+	return fmt.Sprintf("%s, at line %d, column %d", message, first.Location.Line(), first.Location.Column()+1)
+}
+
+// putJudges wraps every operand of && and || into a call of judge. Macros like exists are made of these operators.
+func putJudges(a *ast.AST) {
+	factory, id := ast.NewExprFactory(), ast.MaxID(a)
+	ast.PostOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		call := e.AsCall()
+		if name := call.FunctionName(); name != operators.LogicalAnd && name != operators.LogicalOr {
+			return
+		}
+		operands := make([]ast.Expr, len(call.Args()))
+		for i, operand := range call.Args() {
+			id++
+			operands[i] = factory.NewCall(id, judge, operand)
+		}
+		e.SetKindCase(factory.NewCall(e.ID(), call.FunctionName(), operands...))
+	}))
+}
+
+// hasComputedIndex says whether an expression looks something up by anything but a literal.
+func hasComputedIndex(e ast.Expr) bool {
+	found := false
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		switch call := e.AsCall(); call.FunctionName() {
+		case operators.Index, operators.OptIndex:
+			found = found || call.Args()[1].Kind() != ast.LiteralKind
+		}
+	}))
+	return found
+}
+
+// missingKey is how CEL's message begins where a key is missing, or is looked for in a scalar.
+const missingKey = "no such key"
+
+// wrongIndex is how CEL's message begins where a field is looked for in a list, or an index is of a wrong type.
+const wrongIndex = "unsupported index type"
+
+// judgeValue is what judge does: a bool or a missing key stays what it is, all else is unknown.
+func judgeValue(value ref.Val) ref.Val {
+	switch v := value.(type) {
+	case types.Bool, *types.Unknown:
+		return v
+	case *types.Err:
+		if text := v.Error(); strings.HasPrefix(text, missingKey) || strings.HasPrefix(text, wrongIndex) {
+			return v
+		}
+	}
+	return types.NewUnknown(0, nil)
+}
+
+// Failures of conditions, in words that hold no values.
+var (
+	errCondition = errors.New("the condition fails on these values: one of them is missing from a list, of a type that the expression does not expect, or out of range")
+	errCost      = errors.New("the condition takes too long on these values")
+)
+
+// holds evaluates the condition. A missing key means false, also one below something that is no map: a scalar or a list.
+// Any other failure is an error, and what it means depends on the block.
+func (c *condition) holds(vars map[string]any) (bool, error) {
+	value, _, _ := c.program.Eval(vars)
+	if value == nil {
+		return false, errCost
+	}
+	switch judged := judgeValue(value).(type) {
+	case types.Bool:
+		return bool(judged), nil
+	case *types.Err:
+		// A field of a list and a list's index of a wrong type give one and the same error. Where the index comes from
+		// the values, it must not pass for a missing key.
+		if c.indexed && strings.HasPrefix(judged.Error(), wrongIndex) {
+			return false, errCondition
+		}
+		return false, nil
+	default:
+		return false, errCondition
+	}
+}
