@@ -1,12 +1,10 @@
 package render
 
 import (
-	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
-	"github.com/gatewright/gatewright/api/v1alpha1"
 )
 
 // Program is a blueprint, compiled. It is safe for concurrent use.
@@ -16,42 +14,41 @@ type Program struct {
 	// Routes are rendered once for each route and parent, by the kind of the route.
 	Routes map[gatewayv1.Kind]*Set
 
-	kinds         []schema.GroupVersionKind
-	clusterScoped bool
-}
-
-// Compile turns a blueprint into a Program. The error is for people: every problem found, each naming field or template and line.
-func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
-	return nil, errors.New("not yet")
+	kinds   []schema.GroupVersionKind
+	permits permits
 }
 
 // Kinds are all kinds that objects of the program may have, sorted.
-func (p *Program) Kinds() []schema.GroupVersionKind { return p.kinds }
+func (p *Program) Kinds() []schema.GroupVersionKind { return slices.Clone(p.kinds) }
 
 // ClusterScopedPermitted says whether objects without a namespace may be applied.
-func (p *Program) ClusterScopedPermitted() bool { return p.clusterScoped }
+func (p *Program) ClusterScopedPermitted() bool { return p.permits.clusterScoped }
 
 // Set is the templates that are rendered together for one Gateway or one route.
-type Set struct{}
+type Set struct {
+	blueprint string
+	// routeKind is the kind of the route that the set is for; "" for a Gateway.
+	routeKind gatewayv1.Kind
+	// units are the resource templates in order of rendering.
+	units   []*unit
+	status  *unit
+	permits *permits
+}
 
 // Names of the templates, each after all that it reads by .Resources, else by name.
-func (s *Set) Names() []string { return nil }
+func (s *Set) Names() []string {
+	names := make([]string, len(s.units))
+	for i, u := range s.units {
+		names[i] = u.source.name
+	}
+	return names
+}
 
 // Reads says whether the live objects of a template are read by another template or by the status template.
-func (s *Set) Reads(name string) bool { return false }
+func (s *Set) Reads(name string) bool {
+	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||
+		(s.status != nil && slices.Contains(s.status.reads, name))
+}
 
-// Start begins a rendering. The context must not change until the Run is done.
-func (s *Set) Start(c Context) *Run { return &Run{} }
-
-// Run is one rendering of a Set. Every template is executed at most once with success. A Run belongs to one goroutine.
-type Run struct{}
-
-// Advance renders every template that can be rendered now and was not yet, and returns the objects that are new, in order. A
-// template can be rendered once each object of each template that it reads is among the observed ones.
-func (r *Run) Advance(observed Observed) []Object { return nil }
-
-// Result is what became of every template so far.
-func (r *Run) Result() Result { return Result{} }
-
-// Status renders the status template.
-func (r *Run) Status(observed Observed) Status { return Status{} }
+// HasStatus says whether the blueprint reports anything upwards.
+func (s *Set) HasStatus() bool { return s.status != nil }

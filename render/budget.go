@@ -1,0 +1,140 @@
+package render
+
+import (
+	"reflect"
+)
+
+// The bounds of a rendering. text/template cannot be cancelled, so what runs is counted: every iteration, function call and
+// field is a step. They are far above what any blueprint needs, and far below what would hurt a neighbour.
+const (
+	maxTemplates = 64        // templates in a blueprint
+	maxObjects   = 200       // objects of a Run
+	maxSource    = 256 << 10 // bytes of a template text
+	maxOutput    = 1 << 20   // bytes that a template prints, and of any one string on the way
+	maxBound     = 4 << 20   // bytes of all strings of the objects of a template
+	maxMemory    = 64 << 20  // bytes, roughly, of all results of function calls of an execution
+	maxSteps     = 100_000   // steps of an execution
+	maxDepth     = 32        // nesting of include and tpl
+	maxItems     = 10_000    // items of a list that a function makes from a number
+	maxIndent    = 256       // spaces of an indentation
+	maxWidth     = 1024      // width or precision in a format
+	maxPattern   = 1024      // bytes of a regular expression
+	bytesPerStep = 1024      // a step for each so many bytes that a function is given
+)
+
+// budget is what is left to an execution.
+type budget struct {
+	steps, memory, output, bound int
+}
+
+func fullBudget() budget {
+	return budget{steps: maxSteps, memory: maxMemory, output: maxOutput, bound: maxBound}
+}
+
+// spend takes steps.
+func (b *budget) spend(steps int) error {
+	if b.steps -= steps; b.steps < 0 {
+		return broken("the template takes more than %d steps; look for a loop that a value makes too long", maxSteps)
+	}
+	return nil
+}
+
+// print takes bytes of output.
+func (b *budget) print(bytes int) error {
+	if b.output -= bytes; b.output < 0 {
+		return broken("the template prints more than %d bytes", maxOutput)
+	}
+	return nil
+}
+
+// take takes bytes for strings in objects.
+func (b *budget) take(bytes int) error {
+	if b.bound -= bytes; b.bound < 0 {
+		return broken("the objects of the template hold more than %d bytes", maxBound)
+	}
+	return nil
+}
+
+// keep takes memory for the result of a function.
+func (b *budget) keep(result any) error {
+	bytes := shallowSize(result)
+	if bytes > 16*maxOutput {
+		return broken("the result is too large")
+	}
+	if b.memory -= bytes; b.memory < 0 {
+		return broken("the template needs more than %d bytes of memory; look for a loop that a value makes too long", maxMemory)
+	}
+	return nil
+}
+
+// shallowSize estimates what a result occupies, apart from what it only refers to.
+func shallowSize(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case text:
+		return len(v)
+	case nil, bool, int, int64, float64:
+		return 0
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Slice, reflect.Array:
+		return 32 * r.Len()
+	case reflect.Map:
+		return 64 * r.Len()
+	}
+	return 0
+}
+
+// measure counts nodes and string bytes of a tree, and gives up at a limit. A template can make a small graph that is a huge
+// tree (a list that holds a list twice, and so on), so whatever walks a tree measures it first.
+func measure(v any, limit int) int {
+	size := 1
+	each := func(child any) bool {
+		size += measure(child, limit-size)
+		return size <= limit
+	}
+	switch v := v.(type) {
+	case nil, bool, int, int64, float64:
+		return 1
+	case string:
+		return 1 + len(v)
+	case text:
+		return 1 + len(v)
+	case map[string]any:
+		for key, child := range v {
+			size += len(key)
+			if !each(child) {
+				break
+			}
+		}
+		return size
+	case []any:
+		for _, child := range v {
+			if !each(child) {
+				break
+			}
+		}
+		return size
+	}
+	return measureOther(reflect.ValueOf(v), limit, each, &size)
+}
+
+func measureOther(r reflect.Value, limit int, each func(any) bool, size *int) int {
+	switch r.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range r.Len() {
+			if !each(r.Index(i).Interface()) {
+				break
+			}
+		}
+	case reflect.Map:
+		for entries := r.MapRange(); entries.Next(); {
+			*size += entries.Key().Len()
+			if !each(entries.Value().Interface()) {
+				break
+			}
+		}
+	}
+	return min(*size, limit+1)
+}

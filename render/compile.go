@@ -1,0 +1,319 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
+
+// statusTemplate is how errors name the status template.
+const statusTemplate = "status.template"
+
+// The variables of the context.
+var (
+	gatewayVariables = []string{"Class", "Gateway", "Hostnames", "Listeners", "Resources", "Values"}
+	routeVariables   = []string{"GRPCRoute", "HTTPRoute", "ParentRef", "Route", "TCPRoute", "TLSRoute", "UDPRoute"}
+)
+
+// compiler collects what becomes a Program, and all that is wrong with the blueprint.
+type compiler struct {
+	blueprint *v1alpha1.GatewayClassBlueprint
+	permits   permits
+	sites     []site
+	problems  []string
+	kinds     map[schema.GroupVersionKind]bool
+
+	// helpers are the trees that all templates share, as written and as rewritten, and what is known of them.
+	writtenHelpers, helpers map[string]*parse.Tree
+	helperFacts             map[string]*facts
+}
+
+// Compile turns a blueprint into a Program. The error is for people: every problem found, one a line, each naming the field or
+// the template and its line. The blueprint is not changed.
+func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
+	c := &compiler{blueprint: b, permits: permitsOf(b.Spec.Permits), kinds: map[schema.GroupVersionKind]bool{}}
+	c.refuseUnsupported()
+	c.compileHelpers()
+	p := &Program{Gateway: &Set{}, Routes: map[gatewayv1.Kind]*Set{}}
+	if t := b.Spec.GatewayTemplate; t != nil {
+		p.Gateway = c.set("gatewayTemplate", "", t.ResourceTemplates, t.Status)
+	}
+	if t := b.Spec.HTTPRouteTemplate; t != nil {
+		p.Routes["HTTPRoute"] = c.set("httpRouteTemplate", "HTTPRoute", t.ResourceTemplates, nil)
+	}
+	c.checkPermits()
+	if len(c.problems) > 0 {
+		return nil, errors.New(strings.Join(c.problems, "\n"))
+	}
+	p.kinds, p.permits = sortKinds(c.kinds), c.permits
+	for _, set := range append(slices.Collect(maps.Values(p.Routes)), p.Gateway) {
+		set.blueprint, set.permits = b.Name, &p.permits
+		for _, u := range set.all() {
+			u.sites = c.sites
+		}
+	}
+	return p, nil
+}
+
+// all are the units of a set, with that of the status.
+func (s *Set) all() []*unit {
+	if s.status == nil {
+		return s.units
+	}
+	return append(slices.Clone(s.units), s.status)
+}
+
+func (c *compiler) problem(field string, p problem) {
+	if p.line > 0 {
+		field += fmt.Sprintf(", line %d", p.line)
+	}
+	c.problems = append(c.problems, field+": "+p.message)
+}
+
+// refuseUnsupported names every field that would be without effect. Being silent about it would be worse than refusing it: an
+// author who sets serviceAccountRef counts on it.
+func (c *compiler) refuseUnsupported() {
+	spec := &c.blueprint.Spec
+	for _, unsupported := range []struct {
+		field string
+		set   bool
+	}{
+		{"spec.serviceAccountRef", spec.ServiceAccountRef != nil},
+		{"spec.readyWhen", len(spec.ReadyWhen) > 0},
+		{"spec.values.schema", spec.Values != nil && spec.Values.Schema != nil},
+		{"spec.grpcRouteTemplate", spec.GRPCRouteTemplate != nil},
+		{"spec.tlsRouteTemplate", spec.TLSRouteTemplate != nil},
+		{"spec.tcpRouteTemplate", spec.TCPRouteTemplate != nil},
+		{"spec.udpRouteTemplate", spec.UDPRouteTemplate != nil},
+	} {
+		if unsupported.set {
+			c.problem(unsupported.field, problem{message: "is not supported by this version; remove it"})
+		}
+	}
+}
+
+// compileHelpers compiles the blocks that all templates share. They do not know where they are called from, so what they read
+// counts for every template that includes them.
+func (c *compiler) compileHelpers() {
+	const field = "spec.helpers"
+	src := source{name: field, text: c.blueprint.Spec.Helpers}
+	c.writtenHelpers, c.helpers, c.helperFacts = map[string]*parse.Tree{}, map[string]*parse.Tree{}, map[string]*facts{}
+	trees, p := src.parse()
+	if p != nil {
+		c.problem(field, *p)
+		return
+	}
+	for _, n := range trees[mainTemplate].Root.Nodes {
+		if text, ok := n.(*parse.TextNode); !ok || strings.TrimSpace(string(text.Text)) != "" {
+			c.problem(field, problem{src.line(n.Position()), "only {{ define }} blocks belong here; what stands outside of them is never rendered"})
+			break
+		}
+	}
+	delete(trees, mainTemplate)
+	for name, tree := range trees {
+		c.writtenHelpers[name] = tree.Copy()
+	}
+	c.helperFacts = c.instrument(field, src, trees, nil)
+	c.helpers = trees
+}
+
+// instrument rewrites all trees of a text; dots other than that of mainTemplate are unknown.
+func (c *compiler) instrument(field string, src source, trees map[string]*parse.Tree, variables []string) map[string]*facts {
+	learned := map[string]*facts{}
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		in := &instrumenter{source: src, variables: variables, first: len(c.sites)}
+		dot := unknown
+		if name == mainTemplate {
+			dot = root
+		}
+		learned[name] = in.tree(trees[name], dot)
+		c.sites = append(c.sites, in.sites...)
+		for _, p := range in.problems {
+			c.problem(field, p)
+		}
+	}
+	return learned
+}
+
+// templateName is what a template may be called: its name becomes the value of a label.
+var templateName = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+
+// set compiles the templates that are rendered together.
+func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]string, status *v1alpha1.StatusTemplate) *Set {
+	s := &Set{routeKind: routeKind}
+	names := slices.Sorted(maps.Keys(texts))
+	if len(names) > maxTemplates {
+		c.problem("spec."+field, problem{message: fmt.Sprintf("there are %d templates, and at most %d are allowed", len(names), maxTemplates)})
+		return s
+	}
+	variables := gatewayVariables
+	if routeKind != "" {
+		variables = append([]string{string(routeKind), "ParentRef", "Route"}, gatewayVariables...)
+	}
+	graph := map[string][]string{}
+	for _, name := range names {
+		where := field + " " + name
+		if !templateName.MatchString(name) {
+			c.problem(where, problem{message: "the name of a template must be at most 63 letters, digits, '-', '_' or '.', and begin and end with a letter or digit"})
+			continue
+		}
+		u := c.unit(where, source{name: name, text: texts[name]}, variables, names)
+		if u == nil {
+			continue
+		}
+		c.unitKinds(where, u)
+		s.units = append(s.units, u)
+		graph[name] = u.reads
+	}
+	if status != nil && status.Template != "" {
+		s.status = c.unit(field+" "+statusTemplate, source{name: statusTemplate, text: status.Template}, variables, names)
+	}
+	order, cycle := sortByReads(graph)
+	if cycle != nil {
+		c.problem("spec."+field, problem{message: "templates wait for each other: " + strings.Join(cycle, " reads ")})
+		return s
+	}
+	slices.SortFunc(s.units, func(a, b *unit) int {
+		return slices.Index(order, a.source.name) - slices.Index(order, b.source.name)
+	})
+	return s
+}
+
+// unit compiles one template; nil if that is impossible.
+func (c *compiler) unit(field string, src source, variables, siblings []string) *unit {
+	own, p := src.parse()
+	if p != nil {
+		c.problem(field, *p)
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if _, taken := c.helpers[name]; taken {
+			c.problem(field, problem{message: fmt.Sprintf("%q is defined here and in spec.helpers; remove one", name)})
+		}
+	}
+	u := &unit{source: src, lines: textLines(src, own[mainTemplate]), written: c.written(own)}
+	learned := c.instrument(field, src, own, variables)
+	maps.Copy(learned, c.helperFacts)
+	trees := maps.Clone(own)
+	maps.Copy(trees, c.helpers)
+	c.link(field, u, trees, learned)
+	c.checkReads(field, u, siblings)
+	return u
+}
+
+// written finds the literal kinds, while the trees are still as written.
+func (c *compiler) written(own map[string]*parse.Tree) written {
+	trees := maps.Clone(c.writtenHelpers)
+	maps.Copy(trees, own)
+	return writtenKinds(trees)
+}
+
+// link follows includes from the main text, and keeps only what can be reached.
+func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, learned map[string]*facts) {
+	u.trees, u.functions, u.certain, u.possible = map[string]*parse.Tree{}, map[string]bool{}, map[string]int{}, map[string]int{}
+	var visit func(name string)
+	visit = func(name string) {
+		if _, seen := u.trees[name]; seen {
+			return
+		}
+		u.trees[name] = trees[name]
+		f := learned[name]
+		maps.Copy(u.functions, f.functions)
+		copyLines(u.certain, f.reads, name == mainTemplate)
+		copyLines(u.possible, f.mayRead, name == mainTemplate)
+		for _, included := range slices.Sorted(maps.Keys(f.includes)) {
+			if _, ok := trees[included]; !ok || included == mainTemplate {
+				c.problem(field, problem{f.includes[included], fmt.Sprintf("there is no template %q to include%s", included, suggest(included, names(trees)))})
+				continue
+			}
+			visit(included)
+		}
+		// A computed name may be any; tpl may include anything too.
+		if f.computed || f.functions["tpl"] {
+			for _, any := range names(trees) {
+				visit(any)
+			}
+		}
+	}
+	visit(mainTemplate)
+}
+
+// names are the names of define blocks, sorted.
+func names(trees map[string]*parse.Tree) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		if name != mainTemplate {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// copyLines adds what a tree reads; the lines count only where they are those of the template itself.
+func copyLines(to, from map[string]int, own bool) {
+	for name, line := range from {
+		if !own {
+			line = 0
+		}
+		to[name] = max(to[name], line)
+	}
+}
+
+// checkReads settles which siblings a template reads.
+func (c *compiler) checkReads(field string, u *unit, siblings []string) {
+	for _, name := range slices.Sorted(maps.Keys(u.certain)) {
+		switch {
+		case name == u.source.name:
+			c.problem(field, problem{u.certain[name], "a template cannot read its own live objects, since it would wait for itself"})
+		case !slices.Contains(siblings, name):
+			c.problem(field, problem{u.certain[name], fmt.Sprintf("there is no template %q to read by .Resources%s", name, suggest(name, siblings))})
+		default:
+			u.reads = append(u.reads, name)
+		}
+	}
+	for name := range u.possible {
+		if slices.Contains(siblings, name) && name != u.source.name && !slices.Contains(u.reads, name) {
+			u.reads = append(u.reads, name)
+		}
+	}
+	slices.Sort(u.reads)
+}
+
+// textLines notes on which line each piece of text starts.
+func textLines(src source, main *parse.Tree) map[*byte]int {
+	lines := map[*byte]int{}
+	var visit func(list *parse.ListNode)
+	visit = func(list *parse.ListNode) {
+		if list == nil {
+			return
+		}
+		for _, n := range list.Nodes {
+			switch n := n.(type) {
+			case *parse.TextNode:
+				if len(n.Text) > 0 {
+					lines[&n.Text[0]] = src.line(n.Pos)
+				}
+			case *parse.IfNode:
+				visit(n.List)
+				visit(n.ElseList)
+			case *parse.WithNode:
+				visit(n.List)
+				visit(n.ElseList)
+			case *parse.RangeNode:
+				visit(n.List)
+				visit(n.ElseList)
+			}
+		}
+	}
+	visit(main.Root)
+	return lines
+}

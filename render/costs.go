@@ -1,0 +1,141 @@
+package render
+
+import (
+	"reflect"
+	"strings"
+)
+
+// A cost says how many steps a call takes, judged by its arguments, and refuses a call whose result would be out of bounds
+// before anything is allocated. Arguments of the wrong type cost nothing: the call refuses them.
+
+func repeatCost(args []any) (int, error) {
+	n, err := asInt(args[0])
+	s, ok := args[1].(string)
+	if err != nil || !ok || s == "" {
+		return 0, nil
+	}
+	if n < 0 || n > maxOutput/len(s) {
+		return 0, broken("the result would be longer than %d bytes", maxOutput)
+	}
+	return n * len(s) / bytesPerStep, nil
+}
+
+func replaceCost(args []any) (int, error) {
+	from, ok1 := args[0].(string)
+	to, ok2 := args[1].(string)
+	in, ok3 := args[2].(string)
+	if !ok1 || !ok2 || !ok3 {
+		return 0, nil
+	}
+	return sizeCost(len(in) + strings.Count(in, from)*len(to))
+}
+
+func joinCost(args []any) (int, error) {
+	separator, ok := args[0].(string)
+	if !ok {
+		return 0, nil
+	}
+	return sizeCost(length(args[1])*len(separator) + measure(args[1], maxOutput))
+}
+
+func wrapCost(args []any) (int, error) {
+	width, err := asInt(args[0])
+	separator, ok1 := args[1].(string)
+	in, ok2 := args[2].(string)
+	if err != nil || !ok1 || !ok2 {
+		return 0, nil
+	}
+	return sizeCost(len(in) + (len(in)/max(width, 1)+1)*len(separator))
+}
+
+func sizeCost(bytes int) (int, error) {
+	if bytes > maxOutput {
+		return 0, broken("the result would be longer than %d bytes", maxOutput)
+	}
+	return bytes / bytesPerStep, nil
+}
+
+// untilCost is for until, untilStep and seq, which all make a list from up to three numbers.
+func untilCost(args []any) (int, error) {
+	var n []float64
+	for _, arg := range args {
+		i, err := asInt(arg)
+		if err != nil {
+			return 0, nil
+		}
+		n = append(n, float64(i))
+	}
+	from, to, step := 0.0, 0.0, 1.0
+	switch len(n) {
+	case 1:
+		to = n[0]
+	case 2:
+		from, to = n[0], n[1]
+	case 3:
+		// untilStep takes from, to, step and seq takes from, step, to: whichever way is longer counts.
+		return max3(items(n[0], n[1], n[2]), items(n[0], n[2], n[1]))
+	}
+	return max3(items(from, to, step), 0)
+}
+
+func items(from, to, step float64) float64 {
+	if step == 0 {
+		return 0
+	}
+	return max((to-from)/step, (from-to)/step) + 2
+}
+
+func max3(a, b float64) (int, error) {
+	if max(a, b) > maxItems {
+		return 0, broken("the list would have more than %d items", maxItems)
+	}
+	return int(max(a, b)) / 16, nil
+}
+
+func chunkCost(args []any) (int, error) {
+	if n, err := asInt(args[0]); err == nil && n < 1 {
+		return 0, broken("a chunk must have at least one item")
+	}
+	return length(args[1]) / 16, nil
+}
+
+// squareCost is for functions that compare each item of a list with others.
+func squareCost(args []any) (int, error) {
+	n := 0
+	for _, arg := range args {
+		n = max(n, length(arg))
+	}
+	return n * n / 64, nil
+}
+
+// regexCost bounds a match, and for replacements what may come out: each reference to a group may at worst bring the subject.
+func regexCost(args []any) (int, error) {
+	var bytes []int
+	for _, arg := range args {
+		if s, ok := arg.(string); ok {
+			bytes = append(bytes, len(s))
+		}
+	}
+	if len(bytes) < 2 {
+		return 0, nil
+	}
+	pattern, subject := bytes[0], bytes[1]
+	if pattern > maxPattern {
+		return 0, broken("the regular expression is longer than %d bytes", maxPattern)
+	}
+	if len(bytes) == 3 {
+		replacement, _ := args[2].(string)
+		if size := subject*(1+strings.Count(replacement, "$")) + (subject+1)*len(replacement); size > 16*maxOutput {
+			return 0, broken("the result could be too long")
+		}
+	}
+	return subject*(pattern+1)/256 + subject/16, nil
+}
+
+// length of a list; 0 for all else.
+func length(v any) int {
+	if r := reflect.ValueOf(v); v != nil && (r.Kind() == reflect.Slice || r.Kind() == reflect.Array) {
+		return r.Len()
+	}
+	return 0
+}

@@ -1,0 +1,354 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gatewright/gatewright/internal/manifest"
+)
+
+// emitter prints trees as YAML or JSON, each string as a token.
+type emitter struct {
+	state *state
+	out   strings.Builder
+}
+
+// maxNesting bounds the recursion of the emitter.
+const maxNesting = 200
+
+// toYaml prints a tree in block style, keys sorted, lists not indented under their key, without a final newline.
+func toYaml(s *state, args []any) (any, error) {
+	e := &emitter{state: s}
+	if err := e.yaml(args[0], 0, false, 0); err != nil {
+		return nil, err
+	}
+	return text(strings.TrimPrefix(strings.TrimSuffix(e.out.String(), "\n"), " ")), nil
+}
+
+// yaml prints a value after "key:" or "-" or at the start, and ends with a newline. inline says that a map may begin on the
+// current line, as it does after "- ".
+func (e *emitter) yaml(v any, indent int, inline bool, depth int) error {
+	if depth > maxNesting {
+		return broken("the tree is nested too deeply")
+	}
+	if err := e.state.budget.print(indent); err != nil {
+		return err
+	}
+	if m, ok := asMap(v); ok && len(m) > 0 {
+		return e.yamlMap(m, indent, inline, depth)
+	}
+	if list, ok := asList(v); ok && len(list) > 0 {
+		return e.yamlList(list, indent, inline, depth)
+	}
+	e.out.WriteByte(' ')
+	if err := e.scalar(v, yamlText); err != nil {
+		return err
+	}
+	e.out.WriteByte('\n')
+	return nil
+}
+
+func (e *emitter) yamlMap(m map[string]any, indent int, inline bool, depth int) error {
+	if inline {
+		e.out.WriteByte(' ')
+	} else if depth > 0 {
+		e.out.WriteByte('\n')
+	}
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 || !inline {
+			e.pad(indent)
+		}
+		if err := e.string(key, yamlText(key)); err != nil {
+			return err
+		}
+		e.out.WriteByte(':')
+		below := indent + 2
+		if list, ok := asList(m[key]); ok && len(list) > 0 {
+			below = indent
+		}
+		if err := e.yaml(m[key], below, false, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emitter) yamlList(list []any, indent int, inline bool, depth int) error {
+	if inline {
+		e.out.WriteByte(' ')
+	} else if depth > 0 {
+		e.out.WriteByte('\n')
+	}
+	for i, item := range list {
+		if i > 0 || !inline {
+			e.pad(indent)
+		}
+		e.out.WriteByte('-')
+		if err := e.yaml(item, indent+2, true, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emitter) pad(n int) {
+	for range n {
+		e.out.WriteByte(' ')
+	}
+}
+
+// scalar prints a string, number, boolean, null, or an empty map or list.
+func (e *emitter) scalar(v any, spell func(string) string) error {
+	if err := e.state.budget.print(4); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+		e.out.WriteString("null")
+		return nil
+	case bool:
+		fmt.Fprint(&e.out, v)
+		return nil
+	case string:
+		return e.string(v, spell(v))
+	case text:
+		plain, err := e.state.expand(v)
+		if err != nil {
+			return err
+		}
+		return e.string(plain, spell(plain))
+	}
+	if digits, ok := number(v); ok {
+		e.out.WriteString(digits)
+		return nil
+	}
+	switch reflect.ValueOf(v).Kind() {
+	case reflect.Map:
+		e.out.WriteString("{}")
+	case reflect.Slice, reflect.Array:
+		e.out.WriteString("[]")
+	default:
+		return broken("the tree holds something that is no string, number, boolean, list or map")
+	}
+	return nil
+}
+
+func (e *emitter) string(value, spelled string) error {
+	printed, err := e.state.token(token{value: value, text: spelled})
+	if err != nil {
+		return err
+	}
+	e.out.WriteString(string(printed))
+	return nil
+}
+
+// json prints a value; indent is "" for all in one line.
+func (e *emitter) json(v any, indent, margin string, depth int) error {
+	if depth > maxNesting {
+		return broken("the tree is nested too deeply")
+	}
+	if err := e.state.budget.print(len(margin)); err != nil {
+		return err
+	}
+	inner, newline, colon := margin+indent, "", ":"
+	if indent != "" {
+		newline, colon = "\n", ": "
+	}
+	if m, ok := asMap(v); ok && len(m) > 0 {
+		e.out.WriteString("{")
+		for i, key := range slices.Sorted(maps.Keys(m)) {
+			e.separate(i, newline, inner)
+			if err := e.jsonString(key); err != nil {
+				return err
+			}
+			e.out.WriteString(colon)
+			if err := e.json(m[key], indent, inner, depth+1); err != nil {
+				return err
+			}
+		}
+		e.out.WriteString(newline + margin + "}")
+		return nil
+	}
+	if list, ok := asList(v); ok && len(list) > 0 {
+		e.out.WriteString("[")
+		for i, item := range list {
+			e.separate(i, newline, inner)
+			if err := e.json(item, indent, inner, depth+1); err != nil {
+				return err
+			}
+		}
+		e.out.WriteString(newline + margin + "]")
+		return nil
+	}
+	switch v := v.(type) {
+	case string:
+		return e.jsonString(v)
+	case text:
+		plain, err := e.state.expand(v)
+		if err != nil {
+			return err
+		}
+		return e.jsonString(plain)
+	}
+	return e.scalar(v, jsonText)
+}
+
+func (e *emitter) separate(i int, newline, margin string) {
+	if i > 0 {
+		e.out.WriteByte(',')
+	}
+	if newline != "" {
+		e.out.WriteString(newline + margin)
+	}
+}
+
+// jsonString prints a string in quotes of its own, so that only what is between them is the token's.
+func (e *emitter) jsonString(value string) error {
+	spelled := jsonText(value)
+	e.out.WriteByte('"')
+	err := e.string(value, spelled[1:len(spelled)-1])
+	e.out.WriteByte('"')
+	return err
+}
+
+func toJson(indent string) func(s *state, args []any) (any, error) {
+	return func(s *state, args []any) (any, error) {
+		e := &emitter{state: s}
+		if err := e.json(args[0], indent, "", 0); err != nil {
+			return nil, err
+		}
+		return text(e.out.String()), nil
+	}
+}
+
+// quote prints each argument in double quotes.
+func quote(s *state, args []any) (any, error) {
+	var out strings.Builder
+	for i, arg := range args {
+		if arg == nil {
+			return nil, s.nothing("quote")
+		}
+		value, err := s.plainString(arg)
+		if err != nil {
+			return nil, err
+		}
+		spelled := fmt.Sprintf("%q", value)
+		printed, err := s.token(token{value: value, text: spelled[1 : len(spelled)-1]})
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(`"` + string(printed) + `"`)
+	}
+	return text(out.String()), nil
+}
+
+// indent puts spaces before each line. The lines of a string become tokens one by one, so that the text lines up as the author
+// wants it, for instance below `key: |`, and yet no line is more than a value.
+func indent(prefix string) func(s *state, args []any) (any, error) {
+	return func(s *state, args []any) (any, error) {
+		n, err := asInt(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if n < 0 || n > maxIndent {
+			return nil, broken("the indentation must be 0 to %d", maxIndent)
+		}
+		pad := strings.Repeat(" ", n)
+		if t, ok := args[1].(text); ok {
+			if err := s.budget.print(n * strings.Count(string(t), "\n")); err != nil {
+				return nil, err
+			}
+			return text(prefix+pad) + text(strings.ReplaceAll(string(t), "\n", "\n"+pad)), nil
+		}
+		value, ok := args[1].(string)
+		if !ok {
+			return nil, broken("only text can be indented, and this is %s; pipe it through toYaml first", describe(args[1]))
+		}
+		var out strings.Builder
+		out.WriteString(prefix)
+		for i, line := range strings.Split(value, "\n") {
+			if err := s.budget.print(n + 1); err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(pad)
+			if line == "" {
+				continue
+			}
+			printed, err := s.token(token{value: line, text: line})
+			if err != nil {
+				return nil, err
+			}
+			out.WriteString(string(printed))
+		}
+		return text(out.String()), nil
+	}
+}
+
+// plainString is a value as a string, the way that printing would spell it.
+func (s *state) plainString(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case text:
+		return s.expand(v)
+	}
+	if digits, ok := number(v); ok {
+		return digits, nil
+	}
+	return fmt.Sprint(plainCopy(v)), nil
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
+
+// yamlText spells a string as a YAML scalar on one line.
+func yamlText(value string) string {
+	if plainWord.MatchString(value) && manifest.Plain(value) == any(value) {
+		return value
+	}
+	return jsonText(value)
+}
+
+// jsonText spells a string as JSON; YAML reads it just the same.
+func jsonText(value string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func asList(v any) ([]any, bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case liveList:
+		return v, true
+	case liveObjects:
+		return v, true
+	case nil, string, text, bool, int, int64, float64, map[string]any, live:
+		return nil, false
+	}
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {
+		return nil, false
+	}
+	list := make([]any, r.Len())
+	for i := range list {
+		list[i] = r.Index(i).Interface()
+	}
+	return list, true
+}

@@ -1,0 +1,196 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
+
+// permits is what templates may produce.
+type permits struct {
+	// kinds that are permitted by name; nil if none are, and then those count that are written literally.
+	kinds         map[schema.GroupKind]bool
+	clusterScoped bool
+}
+
+func permitsOf(p *v1alpha1.Permits) permits {
+	if p == nil {
+		return permits{}
+	}
+	out := permits{clusterScoped: p.ClusterScoped}
+	for _, k := range p.Kinds {
+		if out.kinds == nil {
+			out.kinds = map[schema.GroupKind]bool{}
+		}
+		out.kinds[schema.GroupKind{Group: k.Group, Kind: k.Kind}] = true
+	}
+	return out
+}
+
+// dangerous are groups whose objects give rights or change what the API server does. They must be permitted by name.
+var dangerous = map[string]bool{
+	"rbac.authorization.k8s.io": true, "authorization.k8s.io": true, "authentication.k8s.io": true, "certificates.k8s.io": true,
+	"admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true,
+}
+
+// unitKinds settles which kinds the objects of a template may have: those that it writes literally, or, where the blueprint lists
+// kinds, those of the list whose group it writes in some apiVersion.
+func (c *compiler) unitKinds(field string, u *unit) {
+	u.kinds = map[schema.GroupVersionKind]bool{}
+	for _, gvk := range sortKinds(u.written.kinds) {
+		switch {
+		case gvk.Group == v1alpha1.GroupName || strings.HasSuffix(gvk.Group, "."+v1alpha1.GroupName):
+			c.problem(field, problem{message: fmt.Sprintf("objects of group %s cannot be rendered", gvk.Group)})
+		case c.permits.kinds != nil && !c.permits.kinds[gvk.GroupKind()]:
+			c.problem(field, problem{message: fmt.Sprintf("%s is not among spec.permits.kinds; add {group: %q, kind: %s}", gvk.GroupKind(), gvk.Group, gvk.Kind)})
+		case c.permits.kinds == nil && dangerous[gvk.Group]:
+			c.problem(field, problem{message: fmt.Sprintf("%s must be permitted by name; list all kinds of the blueprint in spec.permits.kinds", gvk.GroupKind())})
+		default:
+			u.kinds[gvk] = true
+		}
+	}
+	for gk := range c.permits.kinds {
+		for gv := range u.written.versions {
+			if gv.Group == gk.Group && gk.Group != v1alpha1.GroupName {
+				u.kinds[gv.WithKind(gk.Kind)] = true
+			}
+		}
+	}
+	if len(u.kinds) == 0 && strings.TrimSpace(u.source.text) != "" && len(u.written.kinds) == 0 {
+		c.problem(field, problem{message: "the template writes no apiVersion and kind literally; write them out, " +
+			"or write the apiVersion out and list the kinds in spec.permits.kinds"})
+	}
+	maps.Copy(c.kinds, u.kinds)
+}
+
+// checkPermits refuses a list of kinds that promises what cannot be kept.
+func (c *compiler) checkPermits() {
+	for i, k := range permittedKinds(c.blueprint) {
+		field := fmt.Sprintf("spec.permits.kinds[%d]", i)
+		found := false
+		for gvk := range c.kinds {
+			found = found || gvk.GroupKind() == schema.GroupKind{Group: k.Group, Kind: k.Kind}
+		}
+		switch {
+		case k.Group == v1alpha1.GroupName:
+			c.problem(field, problem{message: fmt.Sprintf("objects of group %s cannot be rendered", k.Group)})
+		case !found && len(c.problems) == 0:
+			c.problem(field, problem{message: fmt.Sprintf("no template writes an apiVersion of group %q literally, so the version of %s is not known; write it out or remove the kind", k.Group, k.Kind)})
+		}
+	}
+}
+
+func permittedKinds(b *v1alpha1.GatewayClassBlueprint) []v1alpha1.PermittedKind {
+	if b.Spec.Permits == nil {
+		return nil
+	}
+	return b.Spec.Permits.Kinds
+}
+
+// controllersOnly are the fields of metadata that no template may set.
+var controllersOnly = []string{
+	"ownerReferences", "finalizers", "uid", "resourceVersion", "generation", "managedFields", "creationTimestamp",
+	"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generateName",
+}
+
+// admit checks an object against what its template may produce, and fills in its namespace.
+func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
+	gvk := o.GroupVersionKind()
+	if !u.kinds[gvk] {
+		return broken("the kind %s in apiVersion %s is not one that the template may produce: only those that it writes literally, or that spec.permits.kinds lists", gvk.Kind, gvk.GroupVersion())
+	}
+	metadata, ok := o.Object["metadata"].(map[string]any)
+	if !ok {
+		return broken("%s: metadata must be a map with a name", gvk.Kind)
+	}
+	name, ok := metadata["name"].(string)
+	if !ok || name == "" {
+		return broken("%s: metadata.name must be a string that is not empty", gvk.Kind)
+	}
+	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
+		return broken("%s: metadata.name is not a name that an object can have", gvk.Kind)
+	}
+	for _, field := range controllersOnly {
+		if _, set := metadata[field]; set {
+			return broken("%s: metadata.%s must not be set by a template", gvk.Kind, field)
+		}
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		if f := checkStrings(gvk.Kind, field, metadata); f != nil {
+			return f
+		}
+	}
+	if f := r.admitNamespace(gvk.Kind, metadata); f != nil {
+		return f
+	}
+	return r.admitContent(gvk, o)
+}
+
+// checkStrings checks labels or annotations: Kubernetes wants strings, and ours are ours.
+func checkStrings(kind, field string, metadata map[string]any) *fault {
+	if metadata[field] == nil {
+		delete(metadata, field)
+		return nil
+	}
+	m, ok := metadata[field].(map[string]any)
+	if !ok {
+		return broken("%s: metadata.%s must be a map", kind, field)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if strings.HasPrefix(key, v1alpha1.GroupName+"/") {
+			return broken("%s: metadata.%s: keys under %s/ must not be set by a template", kind, field, v1alpha1.GroupName)
+		}
+		if _, ok := m[key].(string); !ok {
+			return broken("%s: metadata.%s: the value of %q must be a string, and is %s; pipe it through quote", kind, field, key, describe(m[key]))
+		}
+	}
+	return nil
+}
+
+func (r *Run) admitNamespace(kind string, metadata map[string]any) *fault {
+	switch namespace := metadata["namespace"]; {
+	case namespace == nil || namespace == "":
+		delete(metadata, "namespace")
+		if !r.set.permits.clusterScoped {
+			metadata["namespace"] = r.context.Namespace
+		}
+	case namespace != r.context.Namespace:
+		return broken("%s: metadata.namespace must be that of the object that is rendered for, or left out", kind)
+	}
+	return nil
+}
+
+// admitContent refuses content that would lend rights, or that would make the class render itself without end, unless the kind
+// is permitted by name; the class is refused always.
+func (r *Run) admitContent(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *fault {
+	if gvk.Group == "gateway.networking.k8s.io" && gvk.Kind == "Gateway" {
+		rendered, _, _ := unstructured.NestedString(o.Object, "spec", "gatewayClassName")
+		own, _, _ := unstructured.NestedString(r.context.Class, "metadata", "name")
+		if rendered != "" && rendered == own {
+			return broken("Gateway: spec.gatewayClassName is the class that is being rendered, so this would never end")
+		}
+	}
+	if r.set.permits.kinds[gvk.GroupKind()] {
+		return nil
+	}
+	if gvk.Group == "" && gvk.Kind == "Secret" && o.Object["type"] == "kubernetes.io/service-account-token" {
+		return broken("Secret: a token of a service account must be permitted by name; list all kinds of the blueprint in spec.permits.kinds")
+	}
+	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}} {
+		spec, ok, _ := unstructured.NestedMap(o.Object, pod...)
+		if !ok || spec["containers"] == nil {
+			continue
+		}
+		if account := spec["serviceAccountName"]; account != nil && account != "default" {
+			return broken("%s: %s.serviceAccountName lends the rights of that account, and must be permitted by name; list all kinds of the blueprint in spec.permits.kinds", gvk.Kind, strings.Join(pod, "."))
+		}
+	}
+	return nil
+}
