@@ -45,7 +45,7 @@ type converged struct {
 // converge does for an owner, which has one rendering if it is a Gateway and one under each parent if it is a route, what
 // is due: it applies what is rendered, in order, each object at most once, feeding what the API server returns to the templates
 // that read it, and then prunes, unless hold says that some of what is wanted is not known. kinds are all that objects of the
-// owner may have, of any blueprint.
+// owner may have, of any blueprint. The error is errWoken if a watch is still starting.
 func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []schema.GroupVersionKind, hold bool) (converged, error) {
 	pass := &convergence{
 		shell: s, owner: owner,
@@ -53,7 +53,10 @@ func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*de
 		claimed:   map[plan.Identity]*desired.Parent{},
 		unwatched: map[schema.GroupVersionKind]error{},
 	}
-	blind := pass.watch(ctx, kinds)
+	blind, syncing := pass.watch(ctx, kinds)
+	if syncing {
+		return converged{}, errWoken
+	}
 	owned, err := s.children.OwnedBy(ctx, owner.UID)
 	if err != nil {
 		return converged{}, err
@@ -72,24 +75,28 @@ func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*de
 	return done, nil
 }
 
-// watch makes sure that the objects of all kinds are seen. It says whether there may be objects that are not seen, in which case
-// nothing must be pruned. Of a kind that is not served there can be none.
-func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind) (blind bool) {
+// errWoken says that there is nothing to do and nothing to report yet, and that the owner will be woken.
+var errWoken = errors.New("waiting for a watch to start")
+
+// watch makes sure that the objects of all kinds are seen. blind says that there may be objects that cannot be seen, in which
+// case nothing must be pruned; of a kind that is not served there can be none. syncing says that some will be in a moment.
+func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind) (blind, syncing bool) {
 	for _, gvk := range kinds {
 		err := p.children.Ensure(ctx, gvk, p.owner.Kind, p.owner.Key())
 		if err == nil {
 			continue
 		}
-		p.unwatched[gvk] = err
 		var notServed *watch.KindNotServedError
-		if !errors.As(err, &notServed) {
+		switch {
+		case errors.Is(err, watch.ErrSyncing):
+			syncing = true
+		case !errors.As(err, &notServed):
 			blind = true
-			if !errors.Is(err, watch.ErrSyncing) {
-				p.retryLater(err)
-			}
+			p.retryLater(err)
 		}
+		p.unwatched[gvk] = err
 	}
-	return blind
+	return blind, syncing
 }
 
 // render applies one rendering step by step. A failure that shows before anything is applied leaves all as it is.
@@ -111,6 +118,7 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 		}
 		for _, object := range objects {
 			outcome.Objects = append(outcome.Objects, p.apply(ctx, object))
+			outcome.Manifests = append(outcome.Manifests, status.Manifest(object.Unstructured))
 		}
 	}
 	result := parent.Result()
@@ -166,7 +174,7 @@ func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.
 	gvk := object.GroupVersionKind()
 	report := v1alpha1.RenderedObject{
 		Template: object.Template, APIVersion: object.GetAPIVersion(), Kind: object.GetKind(),
-		Namespace: object.GetNamespace(), Name: object.GetName(), Manifest: status.Manifest(object.Unstructured),
+		Namespace: object.GetNamespace(), Name: object.GetName(),
 	}
 	if err := p.unwatched[gvk]; err != nil {
 		report.State, report.Message = v1alpha1.ObjectPending, err.Error()

@@ -47,7 +47,7 @@ func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	}
 	done, err := r.converge(ctx, owner, work.parents(), kinds, work.hold)
 	if err != nil {
-		return ctrl.Result{}, err
+		return result(err)
 	}
 	return result(errors.Join(r.report(ctx, object, owner, work, done), done.retry))
 }

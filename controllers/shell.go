@@ -44,6 +44,9 @@ const conflictDelay = 50 * time.Millisecond
 
 // result turns an error into what the queue is to do. A conflict is daily life, not an error to log.
 func result(err error) (ctrl.Result, error) {
+	if errors.Is(err, errWoken) {
+		return ctrl.Result{}, nil
+	}
 	if err != nil && onlyConflicts(err) {
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
 	}

@@ -19,7 +19,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.selector)",message="exactly one of name and selector must be set; write selector: {} to target all"
 // +kubebuilder:validation:XValidation:rule="!(has(self.sectionName) && has(self.listenerSelector))",message="sectionName and listenerSelector exclude each other"
-// +kubebuilder:validation:XValidation:rule="self.kind == 'Namespace' ? self.group == ” : self.group == 'gateway.networking.k8s.io'",message="group must be \"\" for kind Namespace and gateway.networking.k8s.io for all other kinds"
+// +kubebuilder:validation:XValidation:rule="self.kind == 'Namespace' ? size(self.group) == 0 : self.group == 'gateway.networking.k8s.io'",message="group must be \"\" for kind Namespace and gateway.networking.k8s.io for all other kinds"
 // +kubebuilder:validation:XValidation:rule="!(has(self.sectionName) || has(self.listenerSelector)) || !(self.kind in ['GatewayClass', 'Namespace'])",message="a GatewayClass or a Namespace has no sections or listeners to target"
 // +kubebuilder:validation:XValidation:rule="!has(self.listenerSelector) || self.kind in ['Gateway', 'ListenerSet']",message="listenerSelector is for kinds Gateway and ListenerSet; routes have rules, named by sectionName"
 type PolicyTargetReference struct {

@@ -47,9 +47,6 @@ type RenderedObject struct {
 	// message says why the object is in that state.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// manifest is the object as it was rendered, as YAML; the data of Secrets is left out.
-	// +optional
-	Manifest string `json:"manifest,omitempty"`
 }
 
 // ListenerSource says which object a merged listener comes from.
@@ -84,27 +81,6 @@ type MergedListener struct {
 	Reason string `json:"reason"`
 	// attachedRoutes is the number of accepted routes.
 	AttachedRoutes int32 `json:"attachedRoutes"`
-}
-
-// ValueSetter is a block of values that sets, or would set, a leaf.
-type ValueSetter struct {
-	// setBy is the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
-	SetBy string `json:"setBy"`
-	// block of the source: default or override.
-	Block string `json:"block"`
-	// level of the source in the order of precedence, 1 (the blueprint) to 6 (the Gateway and below).
-	Level int32 `json:"level"`
-}
-
-// ValueOrigin says who set one leaf of the effective values.
-type ValueOrigin struct {
-	// path of the leaf, as a JSON pointer.
-	Path        string `json:"path"`
-	ValueSetter `json:",inline"`
-	// shadowed are the blocks that would have set the leaf, the strongest first.
-	// +optional
-	// +listType=atomic
-	Shadowed []ValueSetter `json:"shadowed,omitempty"`
 }
 
 // RenderingStatus is what was made of one Gateway, or of one route under one parent.
@@ -148,16 +124,24 @@ type RenderingStatus struct {
 	// +listType=atomic
 	Listeners []MergedListener `json:"listeners,omitempty"`
 
+	// rendered are the objects as they were rendered, in the order in which they are applied, each a YAML document; the
+	// data of Secrets is left out.
+	// +optional
+	// +listType=atomic
+	Rendered []string `json:"rendered,omitempty"`
+
 	// values that the templates read.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object
 	Values *apiextensionsv1.JSON `json:"values,omitempty"`
 
-	// origins says for each leaf of values who set it.
+	// origins says for each leaf of values, one a line, who set it and over whom: the path as a JSON pointer, then the
+	// source, block and level, then those of the blocks that would have set it otherwise, the strongest first.
+	// `gatewright values` tells the same as data.
 	// +optional
 	// +listType=atomic
-	Origins []ValueOrigin `json:"origins,omitempty"`
+	Origins []string `json:"origins,omitempty"`
 
 	// truncated says what was left out to keep the report within its bounds.
 	// +optional

@@ -52,7 +52,10 @@ func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
 	s.Ready = ready(s.Objects)
 
 	var cut []string
-	cut = appendCut(cut, cutManifests(s.Objects))
+	for i := range s.Objects {
+		s.Objects[i].Message = bounded(s.Objects[i].Message)
+	}
+	s.Rendered, cut = manifests(o.Manifests, cut)
 	s.Listeners, cut = listeners(r.Listeners, cut)
 	s.Values, cut = valuesJSON(r.Values.Tree, cut)
 	s.Origins, cut = origins(r.Values.Origins, cut)
@@ -70,28 +73,15 @@ func ready(objects []v1alpha1.RenderedObject) string {
 	return fmt.Sprintf("%d/%d", current, len(objects))
 }
 
-func appendCut(cut []string, what string) []string {
-	if what == "" {
-		return cut
-	}
-	return append(cut, what)
-}
-
-// cutManifests keeps manifests in order as long as they fit.
-func cutManifests(objects []v1alpha1.RenderedObject) string {
-	size, left := 0, 0
-	for i := range objects {
-		objects[i].Message = bounded(objects[i].Message)
-		size += len(objects[i].Manifest)
-		if size > maxManifests {
-			objects[i].Manifest = ""
-			left++
+// manifests keeps manifests in order as long as they fit.
+func manifests(all []string, cut []string) ([]string, []string) {
+	size := 0
+	for i, manifest := range all {
+		if size += len(manifest); size > maxManifests {
+			return all[:i], append(cut, fmt.Sprintf("%d manifests are left out; `gatewright render` prints them", len(all)-i))
 		}
 	}
-	if left == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d manifests are left out; `gatewright render` prints them", left)
+	return all, cut
 }
 
 func listeners(merged []gateway.Listener, cut []string) ([]v1alpha1.MergedListener, []string) {
@@ -127,26 +117,25 @@ func valuesJSON(tree values.Tree, cut []string) (*apiextensionsv1.JSON, []string
 	return &apiextensionsv1.JSON{Raw: text}, cut
 }
 
-func origins(all []values.Origin, cut []string) ([]v1alpha1.ValueOrigin, []string) {
-	var list []v1alpha1.ValueOrigin
+// origins tells in a line for each leaf who set it, since `kubectl describe` is where people look for that.
+func origins(all []values.Origin, cut []string) ([]string, []string) {
+	var lines []string
 	size := 0
 	for i, o := range all {
-		entry := v1alpha1.ValueOrigin{Path: o.Path, ValueSetter: setter(o.Setter)}
-		size += len(o.Path) + len(o.SetBy)
-		for _, s := range o.Shadowed {
-			entry.Shadowed = append(entry.Shadowed, setter(s))
-			size += len(s.SetBy)
+		line := o.Path + " by " + setter(o.Setter)
+		for j, shadowed := range o.Shadowed {
+			line += []string{", over ", ", "}[min(j, 1)] + setter(shadowed)
 		}
-		if size > maxOrigins {
-			return list, append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", len(all)-i))
+		if size += len(line); size > maxOrigins {
+			return lines, append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", len(all)-i))
 		}
-		list = append(list, entry)
+		lines = append(lines, line)
 	}
-	return list, cut
+	return lines, cut
 }
 
-func setter(s values.Setter) v1alpha1.ValueSetter {
-	return v1alpha1.ValueSetter{SetBy: s.SetBy, Block: s.Block, Level: int32(s.Level.Number())}
+func setter(s values.Setter) string {
+	return fmt.Sprintf("%s %s (level %d)", s.SetBy, s.Block, s.Level.Number())
 }
 
 // Manifest is a rendered object as YAML for people. Of a Secret it tells which keys there are, and no more.

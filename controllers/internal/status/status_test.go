@@ -250,19 +250,34 @@ func TestGatewayKeepsForeignConditions(t *testing.T) {
 }
 
 func TestRenderingIsBounded(t *testing.T) {
-	big := object(v1alpha1.ObjectCurrent, "")
-	big.Manifest = strings.Repeat("x", maxManifests-10)
-	small := object(v1alpha1.ObjectCurrent, "")
-	small.Manifest = "kind: Service"
+	big, small := strings.Repeat("x", maxManifests-10), "kind: Service"
+	current := object(v1alpha1.ObjectCurrent, "")
 	var rdg v1alpha1.Rendering
 	Rendering(&rdg, Report{
 		Parent: "Gateway/a/web", ParentGeneration: 1,
 		Values: values.Effective{Tree: values.Tree{"blob": strings.Repeat("y", maxValues)}},
-	}, Outcome{Objects: []v1alpha1.RenderedObject{big, small}})
+	}, Outcome{Objects: []v1alpha1.RenderedObject{current, current}, Manifests: []string{big, small}})
 
 	want := "1 manifests are left out; `gatewright render` prints them; the values are left out; `gatewright values` prints them"
-	if rdg.Status.Truncated != want || rdg.Status.Objects[1].Manifest != "" || rdg.Status.Values != nil || rdg.Status.Ready != "2/2" {
+	if rdg.Status.Truncated != want || len(rdg.Status.Rendered) != 1 || rdg.Status.Values != nil || rdg.Status.Ready != "2/2" {
 		t.Errorf("Rendering(): truncated %q, ready %s, want %q and what is named left out", rdg.Status.Truncated, rdg.Status.Ready, want)
+	}
+}
+
+func TestRenderingTellsWhoSetWhat(t *testing.T) {
+	setter := func(by, block string, level values.Level) values.Setter {
+		return values.Setter{SetBy: by, Block: block, Level: level}
+	}
+	var rdg v1alpha1.Rendering
+	Rendering(&rdg, Report{Values: values.Effective{Tree: values.Tree{"a": int64(1)}, Origins: []values.Origin{
+		{Path: "/a", Setter: setter("GatewayClassConfig/s/c", values.BlockOverride, values.LevelClassGlobal), Shadowed: []values.Setter{
+			setter("GatewayConfig/t/g", values.BlockDefault, values.LevelGateway),
+			setter("GatewayClassBlueprint/b", values.BlockDefault, values.LevelBlueprint),
+		}},
+	}}}, Outcome{})
+	want := []string{"/a by GatewayClassConfig/s/c override (level 2), over GatewayConfig/t/g default (level 6), GatewayClassBlueprint/b default (level 1)"}
+	if diff := cmp.Diff(want, rdg.Status.Origins); diff != "" {
+		t.Errorf("origins: -want +got:\n%s", diff)
 	}
 }
 
