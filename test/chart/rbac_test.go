@@ -145,8 +145,7 @@ func TestEveryShippedBlueprintHasExactlyTheRightsThatItNeeds(t *testing.T) {
 		t.Fatalf("shipped blueprints: %v, error %v", paths, err)
 	}
 	cluster := newCluster(t)
-	foreign := filepath.Join(kube.RepoRoot(), "test", "crds")
-	if err := kube.InstallCRDs(t.Context(), kube.Config(t), kube.GatewayAPICRDs(), foreign); err != nil {
+	if err := kube.InstallCRDs(t.Context(), kube.Config(t), kube.GatewayAPICRDs(), kube.ForeignCRDs()); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range paths {

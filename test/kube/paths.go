@@ -51,3 +51,6 @@ var gatewayAPICRDs = sync.OnceValue(func() string {
 
 // OwnCRDs returns the directory of Gatewright's own CRDs: those that the chart installs.
 func OwnCRDs() string { return filepath.Join(RepoRoot(), "charts", "gatewright", "crds") }
+
+// ForeignCRDs returns the directory of CRDs that stand in for those of other projects, whose kinds blueprints render.
+func ForeignCRDs() string { return filepath.Join(RepoRoot(), "test", "crds") }

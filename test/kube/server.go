@@ -62,7 +62,8 @@ func (s *Server) start(progress io.Writer) error {
 		return fmt.Errorf("building test/controlplane: %w", err)
 	}
 
-	process := exec.Command(command, "start")
+	// Kinds that are known when the control plane starts are garbage collected at once, later ones after up to 45 s.
+	process := exec.Command(command, "start", "--crds", GatewayAPICRDs(), "--crds", OwnCRDs(), "--crds", ForeignCRDs())
 	process.Stderr = progress
 	process.SysProcAttr = endWithUs()
 	stdout, err := process.StdoutPipe()
