@@ -3,6 +3,7 @@ package golden
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -65,8 +66,8 @@ type routeReport struct {
 
 // rendering is what the templates of one Gateway, or of one route under one parent, read and yielded.
 type rendering struct {
-	Values  values.Tree       `json:"values"`
-	Origins map[string]string `json:"origins"`
+	Values  values.Tree       `json:"values,omitempty"`
+	Origins map[string]string `json:"origins,omitempty"`
 	Held    string            `json:"held,omitempty"`
 	Objects []map[string]any  `json:"objects,omitempty"`
 	Pending []string          `json:"pending,omitempty"`
@@ -114,7 +115,17 @@ func (w world) gateway(gw *gatewayv1.Gateway, policies map[v1alpha1.Policy]*valu
 	for _, attachment := range in.Merged.Attachments {
 		out.Routes = append(out.Routes, w.route(in, attachment)...)
 	}
+	for _, route := range out.Routes {
+		route.forget(out.rendering)
+	}
 	return out
+}
+
+// forget leaves out the values of a route where they are those of its Gateway.
+func (r *rendering) forget(of *rendering) {
+	if r != nil && reflect.DeepEqual(r.Values, of.Values) && reflect.DeepEqual(r.Origins, of.Origins) {
+		r.Values, r.Origins = nil, nil
+	}
 }
 
 // inputs does what the controller does before it renders.
