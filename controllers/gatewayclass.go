@@ -12,6 +12,7 @@ import (
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/fetch"
 	"github.com/gatewright/gatewright/controllers/internal/status"
+	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
 )
 
@@ -60,17 +61,10 @@ func gatewayClassConditions(o client.Object) []metav1.Condition {
 // parametersRef names, or nil if there is none, and v the verdict on that.
 func classVerdict(class *gatewayv1.GatewayClass, blueprint *v1alpha1.GatewayClassBlueprint, v verdict.Verdict) verdict.Verdict {
 	invalid := string(gatewayv1.GatewayClassReasonInvalidParameters)
-	ref := class.Spec.ParametersRef
-	name, ok := fetch.BlueprintOf(class)
+	name, err := gateway.BlueprintName(class)
 	switch {
-	case ref == nil:
-		return verdict.No(invalid, "spec.parametersRef is missing; name the GatewayClassBlueprint that implements the class: {group: %s, kind: %s, name: ...}",
-			v1alpha1.GroupName, v1alpha1.KindGatewayClassBlueprint)
-	case !ok && ref.Namespace != nil:
-		return verdict.No(invalid, "spec.parametersRef.namespace is set; a GatewayClassBlueprint has no namespace, remove it")
-	case !ok:
-		return verdict.No(invalid, "spec.parametersRef is of kind %s in group %q; it must be a %s in group %s",
-			ref.Kind, ref.Group, v1alpha1.KindGatewayClassBlueprint, v1alpha1.GroupName)
+	case err != nil:
+		return verdict.No(invalid, "%s", err)
 	case blueprint == nil:
 		return verdict.No(invalid, "there is no GatewayClassBlueprint %s; create it or mend spec.parametersRef", name)
 	case !v.OK:

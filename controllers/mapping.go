@@ -165,8 +165,9 @@ func (s *shell) gatewaysOfNamespace(ctx context.Context, namespace *corev1.Names
 	return unique(list)
 }
 
-// gatewaysOfPolicy wakes the Gateways that a policy may reach. In the controller's namespace those are all of the classes that it
-// targets; elsewhere those of its own namespace.
+// gatewaysOfPolicy wakes the Gateways whose values, or whose listeners' values, a policy may have a part in: those of its namespace
+// and those that ListenerSets and routes of its namespace are attached to. A GatewayClassConfig in the controller's namespace
+// reaches all Gateways of the classes that it targets.
 func (s *shell) gatewaysOfPolicy(ctx context.Context, o client.Object) []ctrl.Request {
 	policy, ok := o.(v1alpha1.Policy)
 	if !ok {
@@ -174,15 +175,38 @@ func (s *shell) gatewaysOfPolicy(ctx context.Context, o client.Object) []ctrl.Re
 	}
 	gateways, err := s.fetch.GatewaysIn(ctx, policy.GetNamespace())
 	list := requests(ctx, gateways, err)
-	if policy.GetNamespace() == s.controllerNamespace && policy.PolicyKind() == v1alpha1.KindGatewayClassConfig {
+	switch {
+	case policy.PolicyKind() == v1alpha1.KindGatewayConfig:
+		namespace := &corev1.Namespace{}
+		namespace.Name = policy.GetNamespace()
+		list = append(list, s.gatewaysOfNamespace(ctx, namespace)...)
+	case policy.GetNamespace() == s.controllerNamespace:
 		for _, target := range policy.PolicySpec().Targets() {
-			if target.Kind == kindGatewayClass {
-				gateways, err := s.fetch.GatewaysOfClass(ctx, string(target.Name))
-				list = append(list, requests(ctx, gateways, err)...)
-			}
+			list = append(list, s.gatewaysOfTarget(ctx, target)...)
 		}
 	}
 	return unique(list)
+}
+
+// gatewaysOfTarget wakes the Gateways of the classes that a target reference names or selects.
+func (s *shell) gatewaysOfTarget(ctx context.Context, target v1alpha1.PolicyTargetReference) []ctrl.Request {
+	switch {
+	case target.Kind != kindGatewayClass:
+		return nil
+	case target.Selector == nil:
+		gateways, err := s.fetch.GatewaysOfClass(ctx, string(target.Name))
+		return requests(ctx, gateways, err)
+	}
+	// What a selector matches is for package values to say; a class more costs a look in vain.
+	classes, err := s.fetch.Classes(ctx)
+	if err != nil {
+		return requests[gatewayv1.Gateway](ctx, nil, err)
+	}
+	var list []ctrl.Request
+	for i := range classes {
+		list = append(list, s.gatewaysOfClass(ctx, &classes[i])...)
+	}
+	return list
 }
 
 // gatewaysOfCRD wakes the Gateways that may render a kind when it comes to be served, or is served no more.
@@ -304,7 +328,10 @@ func (s *shell) httpRoutesOfCRD(ctx context.Context, crd client.Object) []ctrl.R
 
 // To policies: whatever may turn a target up or away, or shadow a value.
 
-const kindGatewayClass = "GatewayClass"
+const (
+	kindGatewayClass = "GatewayClass"
+	kindNamespace    = "Namespace"
+)
 
 func (s *shell) policyRequests(ctx context.Context, kind, namespace string) []ctrl.Request {
 	policies, err := s.fetch.PoliciesIn(ctx, namespace)
@@ -323,6 +350,13 @@ func (s *shell) policyRequests(ctx context.Context, kind, namespace string) []ct
 func (s *shell) policiesOfGateway(kind string) func(context.Context, *gatewayv1.Gateway) []ctrl.Request {
 	return func(ctx context.Context, gw *gatewayv1.Gateway) []ctrl.Request {
 		return unique(append(s.policyRequests(ctx, kind, gw.Namespace), s.policyRequests(ctx, kind, s.controllerNamespace)...))
+	}
+}
+
+// policiesOfAttached wakes the policies beside a ListenerSet or a route.
+func (s *shell) policiesOfAttached(kind string) func(context.Context, client.Object) []ctrl.Request {
+	return func(ctx context.Context, o client.Object) []ctrl.Request {
+		return s.policyRequests(ctx, kind, o.GetNamespace())
 	}
 }
 

@@ -2,11 +2,12 @@ package controllers
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -54,83 +55,70 @@ func policyConditions(o client.Object) []metav1.Condition {
 	return conditions
 }
 
-// ancestors are what a policy is reported for: for a GatewayClassConfig the classes, else the Gateways that it reaches; the
-// targets themselves where it reaches none.
+// ancestors are what a policy is reported for: for a GatewayClassConfig the classes, else the Gateways and ListenerSets whose
+// values, or whose routes' values, it takes part in. A target reference that takes part in nothing is reported by itself.
 func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy) ([]status.Ancestor, error) {
 	parsed, v := r.policies.get(policy)
-	var missing []status.Ancestor
-	var reached []gatewayv1.Gateway
-	for _, target := range policy.PolicySpec().Targets() {
-		gateways, found, err := r.reach(ctx, policy, target)
+	gateways, err := r.within(ctx, policy)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*status.Ancestor{}
+	matched := map[int]bool{}
+	for i := range gateways {
+		reaches, err := r.reaches(ctx, &gateways[i])
 		if err != nil {
 			return nil, err
 		}
-		reached = append(reached, gateways...)
-		if v.OK && !found {
-			missing = append(missing, status.Ancestor{Ref: targetRef(policy, target), Accepted: targetNotFound(policy, target)})
-		} else if !v.OK || len(gateways) == 0 {
-			missing = append(missing, status.Ancestor{Ref: targetRef(policy, target), Accepted: v})
+		for _, reach := range reaches {
+			i := slices.IndexFunc(reach.Values.Contributions, func(c values.Contribution) bool { return c.Source == parsed.Ref() })
+			if i < 0 {
+				continue
+			}
+			contribution := reach.Values.Contributions[i]
+			for _, ref := range contribution.Refs {
+				matched[ref] = true
+			}
+			ref := ancestorRef(policy, &gateways[i], reach.Parent)
+			key := fmt.Sprintf("%s/%s/%s", *ref.Kind, reach.Parent.Namespace, ref.Name)
+			if ref.Namespace == nil {
+				key = fmt.Sprintf("%s/%s", *ref.Kind, ref.Name)
+			}
+			if found[key] == nil {
+				found[key] = &status.Ancestor{Ref: ref, Accepted: v}
+			}
+			found[key].Contributions = append(found[key].Contributions, contribution)
 		}
 	}
-	if !v.OK {
-		return missing, nil
-	}
-	byRef := map[string]*status.Ancestor{}
-	var refs []string
-	for i := range reached {
-		contribution, err := r.contribution(ctx, parsed, &reached[i])
-		if err != nil {
-			return nil, err
+	var ancestors []status.Ancestor
+	for i, target := range policy.PolicySpec().Targets() {
+		if !matched[i] {
+			ancestors = append(ancestors, status.Ancestor{Ref: targetRef(policy, target), Accepted: r.unmatched(ctx, policy, target, v)})
 		}
-		ref := ancestorRef(policy, &reached[i])
-		key := string(*ref.Kind) + "/" + string(ref.Name)
-		if byRef[key] == nil {
-			byRef[key] = &status.Ancestor{Ref: ref, Accepted: v}
-			refs = append(refs, key)
-		}
-		byRef[key].Contributions = append(byRef[key].Contributions, contribution...)
 	}
-	slices.Sort(refs)
-	ancestors := missing
-	for _, key := range refs {
-		ancestors = append(ancestors, *byRef[key])
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		ancestors = append(ancestors, *found[key])
 	}
 	return ancestors, nil
 }
 
-// reach returns the Gateways that one target reference reaches, and whether what it names exists.
-func (r *policyReconciler) reach(ctx context.Context, policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) ([]gatewayv1.Gateway, bool, error) {
-	name, namespace := string(target.Name), policy.GetNamespace()
-	switch target.Kind {
-	case "GatewayClass":
-		class, err := r.fetch.Class(ctx, gatewayv1.ObjectName(name))
-		if class == nil || err != nil {
-			return nil, false, err
+// within returns the Gateways of ours that a policy may reach.
+func (r *policyReconciler) within(ctx context.Context, policy v1alpha1.Policy) ([]gatewayv1.Gateway, error) {
+	var gateways []gatewayv1.Gateway
+	for _, request := range r.gatewaysOfPolicy(ctx, policy.(client.Object)) {
+		gw, _, err := r.fetch.ParentGateway(ctx, gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: request.NamespacedName})
+		if err != nil {
+			return nil, err
 		}
-		gateways, err := r.fetch.GatewaysOfClass(ctx, name)
-		if namespace != r.controllerNamespace {
-			gateways = slices.DeleteFunc(slices.Clone(gateways), func(gw gatewayv1.Gateway) bool { return gw.Namespace != namespace })
+		if gw != nil {
+			gateways = append(gateways, *gw)
 		}
-		return gateways, true, err
-	case "Namespace":
-		if name != namespace {
-			return nil, false, nil
-		}
-		gateways, err := r.fetch.GatewaysIn(ctx, namespace)
-		return gateways, true, err
-	case gateway.KindGateway:
-		key := gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
-		gw, _, err := r.fetch.ParentGateway(ctx, key)
-		if gw == nil || err != nil {
-			return nil, false, err
-		}
-		return []gatewayv1.Gateway{*gw}, true, nil
 	}
-	return nil, false, nil
+	return gateways, nil
 }
 
-// contribution says what became of a policy's values for one Gateway.
-func (r *policyReconciler) contribution(ctx context.Context, policy *values.Policy, gw *gatewayv1.Gateway) ([]values.Contribution, error) {
+// reaches returns all paths of a Gateway with their values; none while its blueprint cannot be used.
+func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) ([]desired.Reach, error) {
 	class, err := r.fetch.Class(ctx, gw.Spec.GatewayClassName)
 	if class == nil || err != nil {
 		return nil, err
@@ -143,24 +131,35 @@ func (r *policyReconciler) contribution(ctx context.Context, policy *values.Poli
 	if ready == nil {
 		return nil, nil
 	}
-	var mine []values.Contribution
-	for _, c := range desired.GatewayValues(r.inputs(snapshot, ready)).Contributions {
-		if c.Source == policy.Ref() {
-			mine = append(mine, c)
-		}
-	}
-	return mine, nil
+	return desired.Reaches(r.inputs(snapshot, ready)), nil
 }
 
-func targetNotFound(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) verdict.Verdict {
-	if target.Kind == "Namespace" && string(target.Name) != policy.GetNamespace() {
-		return verdict.No(v1alpha1.ReasonTargetNotFound, "a policy reaches its own namespace only; name that, or put the policy into the other")
+// unmatched is the verdict on a target reference that takes part in nothing: what it names is not there, or is a class or a namespace
+// without Gateways yet.
+func (r *policyReconciler) unmatched(ctx context.Context, policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, v verdict.Verdict) verdict.Verdict {
+	if !v.OK {
+		return v
 	}
-	where := "in namespace " + policy.GetNamespace()
-	if target.Kind == "GatewayClass" {
-		where = "of controller " + v1alpha1.ControllerName
+	name := fmt.Sprintf("%s %s", target.Kind, target.Name)
+	if target.Selector != nil {
+		name = fmt.Sprintf("%s that the selector matches", target.Kind)
 	}
-	return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s %s %s", target.Kind, target.Name, where)
+	switch target.Kind {
+	case kindNamespace:
+		if target.Selector == nil && string(target.Name) != policy.GetNamespace() {
+			return verdict.No(v1alpha1.ReasonTargetNotFound, "a policy reaches its own namespace only; name that, or put the policy into the other")
+		}
+		return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
+	case kindGatewayClass:
+		if class, err := r.fetch.Class(ctx, gatewayv1.ObjectName(target.Name)); class != nil || err != nil {
+			return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
+		}
+		return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s of controller %s", name, v1alpha1.ControllerName)
+	}
+	if target.SectionName != nil {
+		name = fmt.Sprintf("section %s of %s", *target.SectionName, name)
+	}
+	return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s in namespace %s, or it has no part in a Gateway of ours", name, policy.GetNamespace())
 }
 
 func targetRef(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) gatewayv1.ParentReference {
@@ -168,21 +167,21 @@ func targetRef(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) ga
 	if target.Name == "" {
 		ref.Name = gatewayv1.ObjectName(strings.ToLower(string(target.Kind)) + "-selector")
 	}
-	if target.Kind != "GatewayClass" && target.Kind != "Namespace" {
+	if target.Kind != kindGatewayClass && target.Kind != kindNamespace {
 		namespace := gatewayv1.Namespace(policy.GetNamespace())
 		ref.Namespace = &namespace
 	}
 	return ref
 }
 
-// ancestorRef is what a policy that reaches a Gateway is reported for (GEP-713, PolicyAncestorStatus): there may be many more Gateways
-// of a class than the list holds, so a provider's policy is reported once for the class.
-func ancestorRef(policy v1alpha1.Policy, gw *gatewayv1.Gateway) gatewayv1.ParentReference {
+// ancestorRef is what a policy that has a part in a path is reported for (GEP-713, PolicyAncestorStatus). There may be many more
+// Gateways of a class than the list holds, so a provider's policy is reported once for the class.
+func ancestorRef(policy v1alpha1.Policy, gw *gatewayv1.Gateway, parent gateway.ParentKey) gatewayv1.ParentReference {
 	group := gatewayv1.Group(gatewayv1.GroupName)
 	if policy.PolicyKind() == v1alpha1.KindGatewayClassConfig {
-		kind := gatewayv1.Kind("GatewayClass")
+		kind := gatewayv1.Kind(kindGatewayClass)
 		return gatewayv1.ParentReference{Group: &group, Kind: &kind, Name: gw.Spec.GatewayClassName}
 	}
-	kind, namespace := gateway.KindGateway, gatewayv1.Namespace(gw.Namespace)
-	return gatewayv1.ParentReference{Group: &group, Kind: &kind, Namespace: &namespace, Name: gatewayv1.ObjectName(gw.Name)}
+	namespace := gatewayv1.Namespace(parent.Namespace)
+	return gatewayv1.ParentReference{Group: &group, Kind: &parent.Kind, Namespace: &namespace, Name: gatewayv1.ObjectName(parent.Name)}
 }

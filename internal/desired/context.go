@@ -2,6 +2,7 @@ package desired
 
 import (
 	"encoding/json"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -24,8 +25,11 @@ func (in Inputs) context(owner Owner, effective values.Effective) render.Context
 	}
 }
 
-// listeners are `.Listeners`: the accepted ones, each with its source and the values that are effective for it.
+// listeners are `.Listeners`: the accepted ones, each with its source and the values that are effective for it. Where no policy is
+// narrowed to listeners, all those of one object have the same values.
 func (in Inputs) listeners() []any {
+	narrowed := slices.ContainsFunc(in.Policies, (*values.Policy).TargetsListeners)
+	bySource := map[gateway.ParentKey]values.Tree{}
 	var list []any
 	for _, l := range in.Merged.Listeners {
 		if !l.Accepted.OK {
@@ -37,7 +41,13 @@ func (in Inputs) listeners() []any {
 			"kind": string(l.Source.Kind), "namespace": l.Source.Namespace, "name": l.Source.Name,
 			"sectionName": string(l.Source.SectionName),
 		}
-		m["Values"] = in.values(in.listenerTarget(l)).Tree
+		key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
+		tree, known := bySource[key]
+		if !known || narrowed {
+			tree = in.values(in.listenerTarget(l)).Tree
+			bySource[key] = tree
+		}
+		m["Values"] = tree
 		list = append(list, m)
 	}
 	return list

@@ -50,7 +50,7 @@ type Parent struct {
 // Gateway begins the rendering of the Gateway.
 func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
-	effective := GatewayValues(in)
+	effective := in.values(in.target())
 	return in.begin(owner, nil, in.Program.Gateway, in.context(owner, effective), effective)
 }
 

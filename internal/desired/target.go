@@ -1,11 +1,49 @@
 package desired
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/values"
 )
+
+// Reach is one path for which values are computed, and what they are: down to the Gateway, to one of its accepted listeners, or to
+// a route under one parent that accepts it.
+type Reach struct {
+	// Parent is the Gateway or ListenerSet that the path ends at or, for a route, that the route is rendered under.
+	Parent gateway.ParentKey
+	// Values are effective at the end of the path.
+	Values values.Effective
+}
+
+// Reaches returns all paths of a Gateway: its own first, then those of its listeners, then those of its routes.
+func Reaches(in Inputs) []Reach {
+	gw := in.Merged.Gateway
+	all := []Reach{{parentKey(gateway.KindGateway, gw.Namespace, gw.Name), in.values(in.target())}}
+	for _, l := range in.Merged.Listeners {
+		if l.Accepted.OK {
+			key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
+			all = append(all, Reach{key, in.values(in.listenerTarget(l))})
+		}
+	}
+	for _, attachment := range in.Merged.Attachments {
+		for _, parent := range attachment.Parents {
+			if parent.Accepted.OK {
+				all = append(all, Reach{parent.Key, in.values(in.routeTarget(attachment.Route, parent))})
+			}
+		}
+	}
+	return all
+}
+
+func parentKey(kind gatewayv1.Kind, namespace, name string) gateway.ParentKey {
+	key := gateway.ParentKey{Kind: kind}
+	key.Namespace, key.Name = namespace, name
+	return key
+}
 
 func (in Inputs) values(target values.Target) values.Effective {
 	return values.Compute(in.Blueprint, in.Policies, target)
@@ -28,41 +66,53 @@ func (in Inputs) target() values.Target {
 // listenerTarget goes on to one listener of the Gateway or of a ListenerSet.
 func (in Inputs) listenerTarget(l gateway.Listener) values.Target {
 	t := in.target()
+	var source metav1.Object = in.Merged.Gateway
 	if l.Source.Kind == gateway.KindListenerSet {
-		t.ListenerSet = in.listenerSet(l.Source.Namespace, l.Source.Name)
+		source = in.listenerSet(l.Source.Namespace, l.Source.Name)
+		set := valuesObject(source)
+		t.ListenerSet = &set
 	}
-	t.Listener = &values.Listener{Name: string(l.Source.SectionName)}
+	t.Listener = listenerOf(source, l)
 	return t
+}
+
+// listenerOf names a listener with the labels that policies select it by. An annotation that cannot be read counts as absent.
+func listenerOf(source metav1.Object, l gateway.Listener) *values.Listener {
+	labels, _ := values.ListenerLabels(source.GetLabels(), source.GetAnnotations(),
+		string(l.Source.SectionName), string(l.Spec.Protocol), l.Spec.Port)
+	return &values.Listener{Name: string(l.Source.SectionName), Labels: labels}
 }
 
 // routeTarget goes on by what the route's parentRef declares, to the route.
 func (in Inputs) routeTarget(route gateway.Route, parent gateway.Parent) values.Target {
 	t := in.target()
 	if parent.Key.Kind == gateway.KindListenerSet {
-		t.ListenerSet = in.listenerSet(parent.Key.Namespace, parent.Key.Name)
+		set := valuesObject(in.listenerSet(parent.Key.Namespace, parent.Key.Name))
+		t.ListenerSet = &set
 	}
 	if parent.Ref.SectionName != nil {
-		t.Listener = &values.Listener{Name: string(*parent.Ref.SectionName)}
+		for _, l := range in.Merged.Listeners {
+			if l.Source.Kind == parent.Key.Kind && l.Source.Namespace == parent.Key.Namespace &&
+				l.Source.Name == parent.Key.Name && l.Source.SectionName == *parent.Ref.SectionName {
+				t.Listener = in.listenerTarget(l).Listener
+			}
+		}
 	}
 	t.Route = &values.Route{Kind: string(route.Kind), Object: valuesObject(route.Object)}
 	return t
 }
 
-func (in Inputs) listenerSet(namespace, name string) *values.Object {
-	for _, set := range in.Snapshot.ListenerSets {
-		if set.Namespace == namespace && set.Name == name {
-			o := valuesObject(set)
-			return &o
-		}
+// listenerSet finds one of the snapshot's ListenerSets. What is merged stems from the snapshot, so there is one.
+func (in Inputs) listenerSet(namespace, name string) *gatewayv1.ListenerSet {
+	i := slices.IndexFunc(in.Merged.ListenerSets, func(set gateway.ListenerSet) bool {
+		return set.Object.Namespace == namespace && set.Object.Name == name
+	})
+	if i < 0 {
+		return &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
-	return &values.Object{Namespace: namespace, Name: name}
+	return in.Merged.ListenerSets[i].Object
 }
 
 func valuesObject(o metav1.Object) values.Object {
 	return values.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Labels: o.GetLabels()}
-}
-
-// GatewayValues are the effective values that the templates of the Gateway read.
-func GatewayValues(in Inputs) values.Effective {
-	return in.values(in.target())
 }

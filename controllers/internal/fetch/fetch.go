@@ -305,3 +305,18 @@ func (f *Fetcher) RoutesIn(ctx context.Context, namespace string) ([]gatewayv1.H
 	}
 	return list.Items, nil
 }
+
+// Classes returns the GatewayClasses of ours.
+func (f *Fetcher) Classes(ctx context.Context) ([]gatewayv1.GatewayClass, error) {
+	var list gatewayv1.GatewayClassList
+	if err := f.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading GatewayClasses: %w", err)
+	}
+	var ours []gatewayv1.GatewayClass
+	for i := range list.Items {
+		if list.Items[i].Spec.ControllerName == v1alpha1.ControllerName {
+			ours = append(ours, list.Items[i])
+		}
+	}
+	return ours, nil
+}

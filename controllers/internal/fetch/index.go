@@ -69,12 +69,8 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 
 // BlueprintOf returns the name of the blueprint that a GatewayClass of ours refers to, if it refers to one.
 func BlueprintOf(class *gatewayv1.GatewayClass) (string, bool) {
-	ref := class.Spec.ParametersRef
-	ours := class.Spec.ControllerName == v1alpha1.ControllerName
-	if !ours || ref == nil || string(ref.Group) != v1alpha1.GroupName || ref.Kind != v1alpha1.KindGatewayClassBlueprint || ref.Namespace != nil {
-		return "", false
-	}
-	return ref.Name, true
+	name, err := gateway.BlueprintName(class)
+	return name, err == nil && class.Spec.ControllerName == v1alpha1.ControllerName
 }
 
 // Parents returns the Gateways and ListenerSets that a route names, without duplicates.

@@ -20,17 +20,12 @@ func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, o Outcome) {
 	if o.Failed == nil && o.AddressPending == "" {
 		s.Addresses = o.Addresses
 	}
-	var attached int32
-	for _, set := range m.ListenerSets {
-		if set.Attached {
-			attached++
-		}
-	}
+	attached := m.AttachedListenerSets()
 	s.AttachedListenerSets = &attached
 
 	before := s.Listeners
 	s.Listeners = nil
-	for _, l := range m.Listeners[:len(gw.Spec.Listeners)] {
+	for _, l := range m.GatewayListeners() {
 		entry := gatewayv1.ListenerStatus{Name: l.Source.SectionName}
 		if i := slices.IndexFunc(before, func(e gatewayv1.ListenerStatus) bool { return e.Name == entry.Name }); i >= 0 {
 			entry.Conditions = before[i].Conditions
