@@ -36,8 +36,11 @@ type convergence struct {
 type converged struct {
 	// outcomes are in the order of the renderings.
 	outcomes []status.Outcome
-	// settled says that everything is rendered, applied and in sight, so that what was not wanted any more was deleted.
+	// settled says that everything that is wanted is known, rendered and applied, so that what is not wanted any more was
+	// deleted, as far as it is in sight.
 	settled bool
+	// unseen are the kinds of which there may be objects of the owner that are not in sight, and why.
+	unseen map[schema.GroupVersionKind]error
 	// retry is an error that is worth another try; nil if there is nothing to try again.
 	retry error
 }
@@ -53,19 +56,19 @@ func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*de
 		claimed:   map[plan.Identity]*desired.Parent{},
 		unwatched: map[schema.GroupVersionKind]error{},
 	}
-	blind, syncing := pass.watch(ctx, kinds)
-	if syncing {
-		return converged{}, errWoken
+	done := converged{outcomes: make([]status.Outcome, len(parents)), settled: !hold}
+	var err error
+	if done.unseen, err = pass.watch(ctx, kinds, parents); err != nil {
+		return done, err
 	}
 	owned, err := s.children.OwnedBy(ctx, owner.UID)
 	if err != nil {
-		return converged{}, err
+		return done, err
 	}
 	for _, o := range owned {
 		id := plan.IdentityOf(o)
 		pass.live[id] = s.applier.Newest(id, o)
 	}
-	done := converged{outcomes: make([]status.Outcome, len(parents)), settled: !blind && !hold}
 	for i, parent := range parents {
 		done.outcomes[i] = pass.render(ctx, parent)
 		done.settled = done.settled && done.outcomes[i].Settled()
@@ -78,25 +81,40 @@ func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*de
 // errWoken says that there is nothing to do and nothing to report yet, and that the owner will be woken.
 var errWoken = errors.New("waiting for a watch to start")
 
-// watch makes sure that the objects of all kinds are seen. blind says that there may be objects that cannot be seen, in which
-// case nothing must be pruned; of a kind that is not served there can be none. syncing says that some will be in a moment.
-func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind) (blind, syncing bool) {
-	for _, gvk := range kinds {
-		err := p.children.Ensure(ctx, gvk, p.owner.Kind, p.owner.Key())
+// watch makes sure that the objects of all kinds are seen. Only the kinds that the owner's own blueprints render can stand in its
+// way: another blueprint with a kind that may not be watched must not. unseen are the kinds of which there may be objects; of
+// a kind that is not served there can be none.
+func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind, parents []*desired.Parent) (unseen map[schema.GroupVersionKind]error, err error) {
+	unseen = map[schema.GroupVersionKind]error{}
+	own := map[schema.GroupVersionKind]bool{}
+	for _, parent := range parents {
+		for _, kind := range parent.Kinds() {
+			own[kind] = true
+		}
+	}
+	syncing := false
+	for _, kind := range kinds {
+		err := p.children.Ensure(ctx, kind, p.owner.Kind, p.owner.Key())
 		if err == nil {
 			continue
 		}
+		p.unwatched[kind] = err
 		var notServed *watch.KindNotServedError
 		switch {
 		case errors.Is(err, watch.ErrSyncing):
-			syncing = true
+			unseen[kind] = err
+			syncing = syncing || own[kind]
 		case !errors.As(err, &notServed):
-			blind = true
-			p.retryLater(err)
+			unseen[kind] = err
+			if own[kind] {
+				p.retryLater(err)
+			}
 		}
-		p.unwatched[gvk] = err
 	}
-	return blind, syncing
+	if syncing {
+		return unseen, errWoken
+	}
+	return unseen, nil
 }
 
 // render applies one rendering step by step. A failure that shows before anything is applied leaves all as it is.
@@ -195,7 +213,7 @@ func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.
 	if errors.Is(err, apply.ErrDeleting) {
 		report.State = v1alpha1.ObjectPending
 	}
-	if apply.Transient(err) {
+	if apply.WorthRetrying(err) {
 		p.retryLater(err)
 	}
 	return report

@@ -238,6 +238,9 @@ const servingDelay = 5 * time.Second
 func (s *shell) onCRD(wakes func(context.Context, client.Object) []ctrl.Request) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	wake := func(ctx context.Context, crd client.Object, q queue) {
+		if err := s.children.Recheck(ctx, groupOfCRD(crd)); err != nil {
+			log.FromContext(ctx).Error(err, "the watch on a kind that is gone could not be ended")
+		}
 		for _, r := range wakes(ctx, crd) {
 			q.Add(r)
 			q.AddAfter(r, servingDelay)
@@ -246,12 +249,7 @@ func (s *shell) onCRD(wakes func(context.Context, client.Object) []ctrl.Request)
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, e.Object, q) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { wake(ctx, e.ObjectNew, q) },
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
-			if err := s.children.Recheck(ctx, groupOfCRD(e.Object)); err != nil {
-				log.FromContext(ctx).Error(err, "the watch on a kind that is gone could not be ended")
-			}
-			wake(ctx, e.Object, q)
-		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, e.Object, q) },
 	}
 }
 

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -80,12 +82,22 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	for _, setup := range []func(manager.Manager, controller.Options) error{
 		s.setupGatewayClass, s.setupBlueprint, s.setupGateway, s.setupListenerSet, s.setupHTTPRoute, s.setupPolicies,
 	} {
-		if err := setup(mgr, controller.Options{MaxConcurrentReconciles: o.MaxConcurrentReconciles}); err != nil {
+		options := controller.Options{
+			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
+		}
+		if err := setup(mgr, options); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// How soon, and how late at the latest, what failed is tried again without an event.
+const (
+	minBackoff = 500 * time.Millisecond
+	maxBackoff = 5 * time.Minute
+)
 
 // newChildren makes the watcher of rendered objects, with a cache of its own that holds nothing but objects with our label.
 func newChildren(mgr manager.Manager) (*watch.Children, error) {

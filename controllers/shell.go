@@ -135,9 +135,18 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 	if !controllerutil.ContainsFinalizer(object, v1alpha1.FinalizerClusterScoped) {
 		return nil
 	}
-	gone, err := s.abandon(ctx, owner)
-	if err != nil || !gone {
+	unseen, err := s.abandon(ctx, owner)
+	if err != nil {
 		return err
+	}
+	for kind, why := range unseen {
+		if clusterScoped, err := s.children.Scope(kind); err != nil || !clusterScoped {
+			continue
+		}
+		if errors.Is(why, watch.ErrSyncing) {
+			return errWoken
+		}
+		return fmt.Errorf("the deletion of %s waits: objects of kind %s may be left, but %w", owner, kind.Kind, why)
 	}
 	owned, err := s.children.OwnedBy(ctx, owner.UID)
 	if err != nil {
@@ -152,18 +161,17 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 	return s.patchFinalizer(ctx, object, controllerutil.RemoveFinalizer, v1alpha1.FinalizerClusterScoped)
 }
 
-// abandon deletes everything that is owned, and says whether all of it was in sight. If it was not, the owner is woken when
-// it is.
-func (s *shell) abandon(ctx context.Context, owner desired.Owner) (all bool, err error) {
+// abandon deletes everything that is owned and in sight. unseen are the kinds that are not; the owner is woken when they are.
+func (s *shell) abandon(ctx context.Context, owner desired.Owner) (unseen map[schema.GroupVersionKind]error, err error) {
 	kinds, err := s.kinds(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	done, err := s.converge(ctx, owner, nil, kinds, false)
-	if err = errors.Join(err, done.retry); err != nil || !done.settled {
-		return false, err
+	if err = errors.Join(err, done.retry); err != nil {
+		return nil, err
 	}
-	return true, s.deleteRenderings(ctx, owner, nil)
+	return done.unseen, s.deleteRenderings(ctx, owner, nil)
 }
 
 func (s *shell) patchFinalizer(ctx context.Context, object client.Object, change func(client.Object, string) bool, finalizer string) error {

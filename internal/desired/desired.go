@@ -42,6 +42,7 @@ type Parent struct {
 	// Values are the effective values that its templates read.
 	Values values.Effective
 
+	kinds  []schema.GroupVersionKind
 	set    *render.Set
 	run    *render.Run
 	scoped func(schema.GroupVersionKind) bool
@@ -78,7 +79,7 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 }
 
 func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective) *Parent {
-	p := &Parent{Owner: owner, Under: under, Values: effective, set: set, run: set.Start(c)}
+	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
 	if in.Program.ClusterScopedPermitted() {
 		p.scoped = in.ClusterScoped
 	}
@@ -100,6 +101,9 @@ func (p *Parent) Advance(observed Observed) []render.Object {
 	}
 	return objects
 }
+
+// Kinds are all that objects of the rendering may have.
+func (p *Parent) Kinds() []schema.GroupVersionKind { return p.kinds }
 
 // Held says why the rendering must stay as it is, or nil: a policy that guards it cannot be read, and what it would forbid is not
 // known.

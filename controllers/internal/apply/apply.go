@@ -164,17 +164,17 @@ func causes(all []metav1.StatusCause) string {
 	return text
 }
 
-// Transient says whether an error goes away by itself, so that the apply is worth another try soon: the API server was out of
-// reach or busy, or somebody wrote at the same time.
-func Transient(err error) bool {
-	var status apierrors.APIStatus
+// WorthRetrying says whether an error may go away without an event that would tell us: the API server was out of reach or busy,
+// somebody wrote at the same time, a right or a quota is missing, or a foreign object is in the way. What the API server finds
+// invalid stays so until an input changes.
+func WorthRetrying(err error) bool {
+	var foreign *ForeignError
 	var refused *RefusedError
-	if !errors.As(err, &refused) {
+	switch {
+	case errors.As(err, &foreign):
+		return true
+	case !errors.As(err, &refused):
 		return false
 	}
-	if !errors.As(refused.Cause, &status) {
-		return true
-	}
-	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
-		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err)
+	return !apierrors.IsInvalid(refused.Cause) && !apierrors.IsBadRequest(refused.Cause) && !apierrors.IsNotFound(refused.Cause)
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -48,9 +50,19 @@ type Children struct {
 
 	mu      sync.Mutex
 	kinds   map[schema.GroupVersionKind]cache.Informer
+	refused map[schema.GroupVersionKind]refusal
 	waiting map[schema.GroupVersionKind]map[owner]bool
 	queues  map[string]queue
 }
+
+// refusal is why a kind could not be watched. It is believed for a moment, so that many Gateways do not all ask the same.
+type refusal struct {
+	err   error
+	until time.Time
+}
+
+// refusalTTL is shorter than the time after which whoever waits for a CRD is woken for the last time.
+const refusalTTL = 3 * time.Second
 
 type owner struct {
 	kind string
@@ -63,6 +75,7 @@ func NewChildren(labelled cache.Cache, reader client.Reader, mapper meta.RESTMap
 	return &Children{
 		cache: labelled, reader: reader, mapper: mapper,
 		kinds:   map[schema.GroupVersionKind]cache.Informer{},
+		refused: map[schema.GroupVersionKind]refusal{},
 		waiting: map[schema.GroupVersionKind]map[owner]bool{},
 		queues:  map[string]queue{},
 	}
@@ -96,10 +109,17 @@ func (c *Children) Scope(gvk schema.GroupVersionKind) (clusterScoped bool, err e
 func (c *Children) Ensure(ctx context.Context, gvk schema.GroupVersionKind, ownerKind string, name types.NamespacedName) error {
 	c.mu.Lock()
 	informer, started := c.kinds[gvk]
+	refused := c.refused[gvk]
 	c.mu.Unlock()
 	if !started {
+		if refused.err != nil && time.Now().Before(refused.until) {
+			return refused.err
+		}
 		var err error
 		if informer, err = c.start(ctx, gvk); err != nil {
+			c.mu.Lock()
+			c.refused[gvk] = refusal{err, time.Now().Add(refusalTTL)}
+			c.mu.Unlock()
 			return err
 		}
 	}
@@ -139,6 +159,7 @@ func (c *Children) start(ctx context.Context, gvk schema.GroupVersionKind) (cach
 		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
 	}
 	c.kinds[gvk] = informer
+	delete(c.refused, gvk)
 	return informer, nil
 }
 
@@ -170,10 +191,11 @@ func (c *Children) announce(gvk schema.GroupVersionKind, informer cache.Informer
 	delete(c.waiting, gvk)
 }
 
-// Recheck ends the watches on kinds of a group that are served no more, which would retry for ever. It is to be called when
-// a CRD of the group is gone.
+// Recheck forgets what was refused for a group of kinds, and ends the watches on kinds that are served no more, which would retry
+// for ever. It is to be called when a CRD of the group comes or goes.
 func (c *Children) Recheck(ctx context.Context, group string) error {
 	c.mu.Lock()
+	maps.DeleteFunc(c.refused, func(gvk schema.GroupVersionKind, _ refusal) bool { return gvk.Group == group })
 	var kinds []schema.GroupVersionKind
 	for gvk := range c.kinds {
 		if gvk.Group == group {
