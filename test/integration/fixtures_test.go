@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -146,9 +147,8 @@ func httpListener(name gatewayv1.SectionName, hostname gatewayv1.Hostname) gatew
 	return gatewayv1.Listener{Name: name, Port: 80, Protocol: gatewayv1.HTTPProtocolType, Hostname: &hostname}
 }
 
-// listenerSet makes a ListenerSet with one HTTP listener for each hostname, named "l0", "l1" and so on.
-func (w *world) listenerSet(name, gateway string, hostnames ...gatewayv1.Hostname) *gatewayv1.ListenerSet {
-	w.Helper()
+// newListenerSet is a ListenerSet with one HTTP listener for each hostname, named "l0", "l1" and so on.
+func newListenerSet(name, gateway string, hostnames ...gatewayv1.Hostname) *gatewayv1.ListenerSet {
 	set := &gatewayv1.ListenerSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       gatewayv1.ListenerSetSpec{ParentRef: gatewayv1.ParentGatewayReference{Name: gatewayv1.ObjectName(gateway)}},
@@ -156,9 +156,29 @@ func (w *world) listenerSet(name, gateway string, hostnames ...gatewayv1.Hostnam
 	for i, hostname := range hostnames {
 		set.Spec.Listeners = append(set.Spec.Listeners, gatewayv1.ListenerEntry(httpListener(gatewayv1.SectionName(fmt.Sprintf("l%d", i)), hostname)))
 	}
+	return set
+}
+
+// listenerSet makes a ListenerSet for a Gateway beside it.
+func (w *world) listenerSet(name, gateway string, hostnames ...gatewayv1.Hostname) *gatewayv1.ListenerSet {
+	w.Helper()
+	set := newListenerSet(name, gateway, hostnames...)
 	w.create(set)
 	return set
 }
+
+// label gives the world's namespace these labels and no others.
+func label(w *world, labels map[string]string) {
+	w.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	change(w, namespace, func(n *corev1.Namespace) { n.Labels = labels })
+}
+
+func labelled(key, value string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
+}
+
+func ptr[T any](value T) *T { return &value }
 
 // route makes an HTTPRoute with these parents.
 func (w *world) route(name string, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
