@@ -71,11 +71,11 @@ func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy
 			return nil, err
 		}
 		for _, reach := range reaches {
-			i := slices.IndexFunc(reach.Values.Contributions, func(c values.Contribution) bool { return c.Source == parsed.Ref() })
-			if i < 0 {
+			at := slices.IndexFunc(reach.Values.Contributions, func(c values.Contribution) bool { return c.Source == parsed.Ref() })
+			if at < 0 {
 				continue
 			}
-			contribution := reach.Values.Contributions[i]
+			contribution := reach.Values.Contributions[at]
 			for _, ref := range contribution.Refs {
 				matched[ref] = true
 			}
