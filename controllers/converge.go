@@ -119,36 +119,45 @@ func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind
 
 // render applies one rendering step by step. A failure that shows before anything is applied leaves all as it is.
 func (p *convergence) render(ctx context.Context, parent *desired.Parent) status.Outcome {
-	var outcome status.Outcome
 	if held := parent.Held(); held != nil {
-		outcome.Failed = held
-		return outcome
+		return status.Outcome{Failed: held}
 	}
+	var outcome status.Outcome
 	observed := p.observed(parent)
+	reports := map[string][]report{}
 	for {
 		objects := parent.Advance(observed)
-		if failed := p.failure(parent, objects); failed != nil {
-			outcome.Failed = failed
-			break
-		}
-		if len(objects) == 0 {
+		if outcome.Failed = p.failure(parent, objects); outcome.Failed != nil || len(objects) == 0 {
 			break
 		}
 		for _, object := range objects {
-			outcome.Objects = append(outcome.Objects, p.apply(ctx, object))
-			outcome.Manifests = append(outcome.Manifests, status.Manifest(object.Unstructured))
+			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), status.Manifest(object.Unstructured)})
 		}
 	}
-	result := parent.Result()
-	for _, pending := range result.Pending {
-		outcome.Objects = append(outcome.Objects, v1alpha1.RenderedObject{
+	for _, pending := range parent.Result().Pending {
+		reports[pending.Template] = []report{{object: v1alpha1.RenderedObject{
 			Template: pending.Template, State: v1alpha1.ObjectPending, Message: pending.Message,
-		})
+		}}}
+	}
+	// The order is that of the templates, not that in which they could be rendered this time.
+	for _, template := range parent.Templates() {
+		for _, r := range reports[template] {
+			outcome.Objects = append(outcome.Objects, r.object)
+			if r.manifest != "" {
+				outcome.Manifests = append(outcome.Manifests, r.manifest)
+			}
+		}
 	}
 	if parent.Under == nil && outcome.Failed == nil {
 		p.addresses(parent, observed, &outcome)
 	}
 	return outcome
+}
+
+// report is an object's state and how it was rendered.
+type report struct {
+	object   v1alpha1.RenderedObject
+	manifest string
 }
 
 // observed hands out the newest state of the owner's objects, by template. Another rendering's objects are left to it.

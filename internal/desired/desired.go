@@ -105,6 +105,9 @@ func (p *Parent) Advance(observed Observed) []render.Object {
 // Kinds are all that objects of the rendering may have.
 func (p *Parent) Kinds() []schema.GroupVersionKind { return p.kinds }
 
+// Templates are the names of the templates, in the order in which their objects are applied.
+func (p *Parent) Templates() []string { return p.set.Names() }
+
 // Held says why the rendering must stay as it is, or nil: a policy that guards it cannot be read, and what it would forbid is not
 // known.
 func (p *Parent) Held() *verdict.Verdict {
