@@ -15,6 +15,11 @@ import (
 type Reach struct {
 	// Parent is the Gateway or ListenerSet that the path ends at or, for a route, that the route is rendered under.
 	Parent gateway.ParentKey
+	// Listener is the listener that the path ends at; nil for other paths.
+	Listener *gateway.Listener
+	// Route is the route that the path ends at, and Under which of its parents it leads through; nil for other paths.
+	Route *gateway.Route
+	Under *gateway.Parent
 	// Values are effective at the end of the path.
 	Values values.Effective
 }
@@ -22,17 +27,19 @@ type Reach struct {
 // Reaches returns all paths of a Gateway: its own first, then those of its listeners, then those of its routes.
 func Reaches(in Inputs) []Reach {
 	gw := in.Merged.Gateway
-	all := []Reach{{parentKey(gateway.KindGateway, gw.Namespace, gw.Name), in.values(in.target())}}
-	for _, l := range in.Merged.Listeners {
-		if l.Accepted.OK {
+	all := []Reach{{Parent: parentKey(gateway.KindGateway, gw.Namespace, gw.Name), Values: in.values(in.target())}}
+	for i := range in.Merged.Listeners {
+		if l := &in.Merged.Listeners[i]; l.Accepted.OK {
 			key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
-			all = append(all, Reach{key, in.values(in.listenerTarget(l))})
+			all = append(all, Reach{Parent: key, Listener: l, Values: in.values(in.listenerTarget(*l))})
 		}
 	}
-	for _, attachment := range in.Merged.Attachments {
-		for _, parent := range attachment.Parents {
-			if parent.Accepted.OK {
-				all = append(all, Reach{parent.Key, in.values(in.routeTarget(attachment.Route, parent))})
+	for i := range in.Merged.Attachments {
+		route := &in.Merged.Attachments[i].Route
+		for j := range in.Merged.Attachments[i].Parents {
+			if under := &in.Merged.Attachments[i].Parents[j]; under.Accepted.OK {
+				v := in.values(in.routeTarget(*route, *under))
+				all = append(all, Reach{Parent: under.Key, Route: route, Under: under, Values: v})
 			}
 		}
 	}

@@ -1,0 +1,45 @@
+package desired
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
+)
+
+// Identity is what makes an object one and the same over time: its kind without the version, its namespace and its name.
+type Identity struct {
+	schema.GroupKind
+	types.NamespacedName
+}
+
+// IdentityOf returns the identity of an object.
+func IdentityOf(o *unstructured.Unstructured) Identity {
+	return Identity{
+		GroupKind:      o.GroupVersionKind().GroupKind(),
+		NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()},
+	}
+}
+
+// Claims says which rendering of one owner yielded an object. A Gateway has one rendering, a route one under each parent, and
+// each object belongs to one: two that yield the same object would overwrite each other for ever.
+type Claims map[Identity]*Parent
+
+// Claim notes new objects of a rendering, all of them or, if one is claimed already, none. The verdict then says which.
+func (c Claims) Claim(p *Parent, objects []render.Object) *verdict.Verdict {
+	for _, object := range objects {
+		if _, taken := c[IdentityOf(object.Unstructured)]; taken {
+			v := verdict.No(v1alpha1.ReasonFailed,
+				"template %s: %s %s is rendered already for another parent of the same route; put the parent into its name (uniqueName)",
+				object.Template, object.GetKind(), object.GetName())
+			return &v
+		}
+	}
+	for _, object := range objects {
+		c[IdentityOf(object.Unstructured)] = p
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package desired
+
+import (
+	"fmt"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/verdict"
+)
+
+// Unmatched is the verdict on a target reference of a valid policy that has a part in no Reach: what it names is not there, or is
+// a class or a namespace without Gateways yet. classIsOurs says whether a GatewayClass of ours has the name that it names.
+func Unmatched(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, classIsOurs bool) verdict.Verdict {
+	name := fmt.Sprintf("%s %s", target.Kind, target.Name)
+	if target.Selector != nil {
+		name = fmt.Sprintf("%s that the selector matches", target.Kind)
+	}
+	notYet := verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
+	switch target.Kind {
+	case "Namespace":
+		if target.Selector == nil && string(target.Name) != policy.GetNamespace() {
+			return verdict.No(v1alpha1.ReasonTargetNotFound, "a policy reaches its own namespace only; name that, or put the policy into the other")
+		}
+		return notYet
+	case "GatewayClass":
+		if classIsOurs {
+			return notYet
+		}
+		return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s of controller %s", name, v1alpha1.ControllerName)
+	}
+	if target.SectionName != nil {
+		name = fmt.Sprintf("section %s of %s", *target.SectionName, name)
+	}
+	return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s in namespace %s, or it has no part in a Gateway of ours", name, policy.GetNamespace())
+}
