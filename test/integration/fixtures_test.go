@@ -234,3 +234,16 @@ func (w *world) gatewayConditions(name string) func() ([]string, error) {
 
 // programmed are the conditions of a Gateway of which all is well.
 var programmed = []string{"Accepted=True/Accepted", "Programmed=True/Programmed"}
+
+// fresh makes a Gateway with a name of its own.
+func (w *world) fresh(prefix string) *gatewayv1.Gateway {
+	w.Helper()
+	gw := w.newGateway(prefix)
+	gw.Name, gw.GenerateName = "", prefix+"-"
+	w.create(gw)
+	return gw
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}

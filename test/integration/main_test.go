@@ -68,7 +68,13 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, shared.manager.stop()) }()
-	return m.Run(), nil
+	code = m.Run()
+	// A reconcile that panics is tried again, and tests may well pass all the same.
+	panics, err := counted("controller_runtime_reconcile_panics_total")
+	if err == nil && panics > 0 {
+		err = fmt.Errorf("%v reconciles panicked; run with -v to see where", panics)
+	}
+	return code, err
 }
 
 func newClient() (client.Client, error) {

@@ -67,13 +67,7 @@ func makeSystemNamespace() error {
 // goes is deleted when the test ends.
 func (w *world) create(o client.Object) {
 	w.Helper()
-	namespaced, err := shared.client.IsObjectNamespaced(o)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if namespaced && o.GetNamespace() == "" {
-		o.SetNamespace(w.namespace)
-	}
+	namespaced := w.place(o)
 	if err := shared.client.Create(w.Context(), o); err != nil {
 		w.Fatalf("creating %T %s: %v", o, o.GetName(), err)
 	}
@@ -87,9 +81,23 @@ func (w *world) create(o client.Object) {
 	}
 }
 
+// place puts an object into the world's namespace, unless it has none or says another, and says whether it can have one.
+func (w *world) place(o client.Object) (namespaced bool) {
+	w.Helper()
+	namespaced, err := shared.client.IsObjectNamespaced(o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if namespaced && o.GetNamespace() == "" {
+		o.SetNamespace(w.namespace)
+	}
+	return namespaced
+}
+
 // delete deletes an object and does not wait for it to go.
 func (w *world) delete(o client.Object) {
 	w.Helper()
+	w.place(o)
 	if err := shared.client.Delete(w.Context(), o); err != nil {
 		w.Fatalf("deleting %T %s: %v", o, o.GetName(), err)
 	}
@@ -107,6 +115,7 @@ func read[T client.Object](w *world, o T) T {
 // change edits an object as it is now.
 func change[T client.Object](w *world, o T, edit func(T)) {
 	w.Helper()
+	w.place(o)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if err := shared.client.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			return err
@@ -117,6 +126,18 @@ func change[T client.Object](w *world, o T, edit func(T)) {
 	if err != nil {
 		w.Fatalf("changing %T %s: %v", o, o.GetName(), err)
 	}
+}
+
+// settled waits until a ConfigMap is rendered for a Gateway of the same name and the Gateway is Programmed, and returns the
+// ConfigMap's state.
+func (w *world) settled(name string) state {
+	w.Helper()
+	becomes(w, "Gateway "+name+" is Programmed", programmed, w.gatewayConditions(name))
+	settled, err := w.state(name)()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return settled
 }
 
 // gone waits until an object is no more.
