@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/status"
@@ -24,8 +23,12 @@ type blueprintReconciler struct {
 // Reconcile reports whether a blueprint can be used, and by how many it is.
 func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	blueprint, err := r.fetch.Blueprint(ctx, req.Name)
-	if blueprint == nil || err != nil {
+	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if blueprint == nil {
+		r.programs.forget(req.Name)
+		return ctrl.Result{}, nil
 	}
 	classes, gateways, err := r.users(ctx, blueprint.Name)
 	if err != nil {
@@ -36,7 +39,8 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.keep(ctx, blueprint, gateways > 0 || leftovers); err != nil {
+	// Without the blueprint nobody would know where to look for what was rendered from it.
+	if err := r.keep(ctx, blueprint, gateways > 0 || leftovers, v1alpha1.FinalizerBlueprint); err != nil {
 		return result(err)
 	}
 	after := blueprint.DeepCopy()
@@ -47,7 +51,9 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 
 // record returns the kinds that objects of the blueprint may have: those of its program, and those of earlier generations as
 // long as any object of them lives. leftovers says that there is one of those.
-func (r *blueprintReconciler) record(ctx context.Context, b *v1alpha1.GatewayClassBlueprint, ready *compiled) (kinds []v1alpha1.RenderedKind, leftovers bool, err error) {
+func (r *blueprintReconciler) record(
+	ctx context.Context, b *v1alpha1.GatewayClassBlueprint, ready *compiled,
+) (kinds []v1alpha1.RenderedKind, leftovers bool, err error) {
 	var all []schema.GroupVersionKind
 	if ready != nil {
 		all = slices.Clone(ready.program.Kinds())
@@ -74,27 +80,12 @@ func (r *blueprintReconciler) record(ctx context.Context, b *v1alpha1.GatewayCla
 
 // lives says whether there may be a rendered object of a kind. Where that cannot be told yet, there may be.
 func (r *blueprintReconciler) lives(ctx context.Context, kind schema.GroupVersionKind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
-	err := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
-	var notServed *watch.KindNotServedError
-	switch {
-	case errors.As(err, &notServed):
-		return false, nil
-	case err != nil:
-		return true, nil
+	unwatched := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
+	if unwatched == nil {
+		return r.children.Any(ctx, kind)
 	}
-	return r.children.Any(ctx, kind)
-}
-
-// keep holds a blueprint back from being deleted while Gateways use it or objects of it live: without it nobody would know
-// where to look for them.
-func (r *blueprintReconciler) keep(ctx context.Context, b *v1alpha1.GatewayClassBlueprint, used bool) error {
-	switch {
-	case !used:
-		return r.patchFinalizer(ctx, b, controllerutil.RemoveFinalizer, v1alpha1.FinalizerBlueprint)
-	case b.DeletionTimestamp == nil:
-		return r.patchFinalizer(ctx, b, controllerutil.AddFinalizer, v1alpha1.FinalizerBlueprint)
-	}
-	return nil
+	_, notServed := errors.AsType[*watch.KindNotServedError](unwatched)
+	return !notServed, nil
 }
 
 func blueprintConditions(o client.Object) []metav1.Condition {

@@ -27,10 +27,13 @@ type convergence struct {
 	// claimed says which rendering of the owner yielded an object: a route has several, and each object belongs to one.
 	claimed map[plan.Identity]*desired.Parent
 	// unwatched says why objects of a kind cannot be handled yet.
-	unwatched map[schema.GroupVersionKind]error
+	unwatched kindErrors
 	// retry is the first error that is worth another try.
 	retry error
 }
+
+// kindErrors say for some kinds what stands in the way of handling their objects.
+type kindErrors map[schema.GroupVersionKind]error
 
 // converged is the outcome of a pass over one owner.
 type converged struct {
@@ -40,7 +43,7 @@ type converged struct {
 	// deleted, as far as it is in sight.
 	settled bool
 	// unseen are the kinds of which there may be objects of the owner that are not in sight, and why.
-	unseen map[schema.GroupVersionKind]error
+	unseen kindErrors
 	// retry is an error that is worth another try; nil if there is nothing to try again.
 	retry error
 }
@@ -49,12 +52,14 @@ type converged struct {
 // is due: it applies what is rendered, in order, each object at most once, feeding what the API server returns to the templates
 // that read it, and then prunes, unless hold says that some of what is wanted is not known. kinds are all that objects of the
 // owner may have, of any blueprint. The error is errWoken if a watch is still starting.
-func (s *shell) converge(ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []schema.GroupVersionKind, hold bool) (converged, error) {
+func (s *shell) converge(
+	ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []schema.GroupVersionKind, hold bool,
+) (converged, error) {
 	pass := &convergence{
 		shell: s, owner: owner,
 		live:      map[plan.Identity]*unstructured.Unstructured{},
 		claimed:   map[plan.Identity]*desired.Parent{},
-		unwatched: map[schema.GroupVersionKind]error{},
+		unwatched: kindErrors{},
 	}
 	done := converged{outcomes: make([]status.Outcome, len(parents)), settled: !hold}
 	var err error
@@ -84,8 +89,10 @@ var errWoken = errors.New("waiting for a watch to start")
 // watch makes sure that the objects of all kinds are seen. Only the kinds that the owner's own blueprints render can stand in its
 // way: another blueprint with a kind that may not be watched must not. unseen are the kinds of which there may be objects; of
 // a kind that is not served there can be none.
-func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind, parents []*desired.Parent) (unseen map[schema.GroupVersionKind]error, err error) {
-	unseen = map[schema.GroupVersionKind]error{}
+func (p *convergence) watch(
+	ctx context.Context, kinds []schema.GroupVersionKind, parents []*desired.Parent,
+) (unseen kindErrors, err error) {
+	unseen = kindErrors{}
 	own := map[schema.GroupVersionKind]bool{}
 	for _, parent := range parents {
 		for _, kind := range parent.Kinds() {
@@ -99,16 +106,16 @@ func (p *convergence) watch(ctx context.Context, kinds []schema.GroupVersionKind
 			continue
 		}
 		p.unwatched[kind] = err
-		var notServed *watch.KindNotServedError
+		if _, notServed := errors.AsType[*watch.KindNotServedError](err); notServed {
+			continue
+		}
+		unseen[kind] = err
 		switch {
+		case !own[kind]:
 		case errors.Is(err, watch.ErrSyncing):
-			unseen[kind] = err
-			syncing = syncing || own[kind]
-		case !errors.As(err, &notServed):
-			unseen[kind] = err
-			if own[kind] {
-				p.retryLater(err)
-			}
+			syncing = true
+		default:
+			p.retryLater(err)
 		}
 	}
 	if syncing {

@@ -76,7 +76,9 @@ func (r *gatewayReconciler) release(ctx context.Context, gw *gatewayv1.Gateway) 
 }
 
 // report writes the Rendering, the Gateway's status and those of its ListenerSets, each only if it changed.
-func (r *gatewayReconciler) report(ctx context.Context, gw *gatewayv1.Gateway, in desired.Inputs, parent *desired.Parent, outcome status.Outcome) error {
+func (r *gatewayReconciler) report(
+	ctx context.Context, gw *gatewayv1.Gateway, in desired.Inputs, parent *desired.Parent, outcome status.Outcome,
+) error {
 	errs := []error{r.writeRendering(ctx, in, parent, outcome)}
 
 	after := gw.DeepCopy()

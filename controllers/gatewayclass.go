@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -31,11 +30,7 @@ func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	change := controllerutil.RemoveFinalizer
-	if len(gateways) > 0 && (class.DeletionTimestamp == nil || controllerutil.ContainsFinalizer(class, gatewayv1.GatewayClassFinalizerGatewaysExist)) {
-		change = controllerutil.AddFinalizer
-	}
-	if err := r.patchFinalizer(ctx, class, change, gatewayv1.GatewayClassFinalizerGatewaysExist); err != nil {
+	if err := r.keep(ctx, class, len(gateways) > 0, gatewayv1.GatewayClassFinalizerGatewaysExist); err != nil {
 		return result(err)
 	}
 	var blueprint *v1alpha1.GatewayClassBlueprint
@@ -49,7 +44,8 @@ func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		}
 	}
 	after := class.DeepCopy()
-	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusAccepted), classVerdict(class, blueprint, v), class.Generation)
+	accepted := classVerdict(class, blueprint, v)
+	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusAccepted), accepted, class.Generation)
 	return result(r.update(ctx, class, after, gatewayClassConditions))
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +33,9 @@ func (r *policyReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	policy := r.empty()
 	object := policy.(client.Object)
 	if err := r.client.Get(ctx, req.NamespacedName, object); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.policies.forget(policy.PolicyKind(), req.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if object.GetDeletionTimestamp() != nil {
@@ -136,7 +140,9 @@ func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) (
 
 // unmatched is the verdict on a target reference that takes part in nothing: what it names is not there, or is a class or a namespace
 // without Gateways yet.
-func (r *policyReconciler) unmatched(ctx context.Context, policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, v verdict.Verdict) verdict.Verdict {
+func (r *policyReconciler) unmatched(
+	ctx context.Context, policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, v verdict.Verdict,
+) verdict.Verdict {
 	if !v.OK {
 		return v
 	}
@@ -151,7 +157,7 @@ func (r *policyReconciler) unmatched(ctx context.Context, policy v1alpha1.Policy
 		}
 		return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
 	case kindGatewayClass:
-		if class, err := r.fetch.Class(ctx, gatewayv1.ObjectName(target.Name)); class != nil || err != nil {
+		if class, err := r.fetch.Class(ctx, target.Name); class != nil || err != nil {
 			return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
 		}
 		return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s of controller %s", name, v1alpha1.ControllerName)

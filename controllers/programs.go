@@ -23,27 +23,28 @@ type compiled struct {
 // typo in a blueprint must not stop the Gateways of its classes from being kept in order.
 type programs struct {
 	mu      sync.Mutex
-	entries map[types.UID]*programEntry
+	entries map[string]*programEntry
 }
 
 type programEntry struct {
+	uid        types.UID
 	generation int64
 	verdict    verdict.Verdict
 	good       *compiled
 }
 
 func newPrograms() *programs {
-	return &programs{entries: map[types.UID]*programEntry{}}
+	return &programs{entries: map[string]*programEntry{}}
 }
 
 // get returns the newest good generation of a blueprint, or nil if none is known, and the verdict on the present one.
 func (p *programs) get(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entry, ok := p.entries[b.UID]
-	if !ok {
-		entry = &programEntry{}
-		p.entries[b.UID] = entry
+	entry, ok := p.entries[b.Name]
+	if !ok || entry.uid != b.UID {
+		entry = &programEntry{uid: b.UID}
+		p.entries[b.Name] = entry
 	}
 	if entry.generation != b.Generation {
 		entry.generation = b.Generation
@@ -56,10 +57,10 @@ func (p *programs) get(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Ve
 }
 
 // forget drops a blueprint that is gone.
-func (p *programs) forget(uid types.UID) {
+func (p *programs) forget(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.entries, uid)
+	delete(p.entries, name)
 }
 
 func compile(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
@@ -78,10 +79,16 @@ func compile(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
 // policies parses each generation of a policy once.
 type policies struct {
 	mu      sync.Mutex
-	entries map[types.UID]policyEntry
+	entries map[policyKey]policyEntry
+}
+
+type policyKey struct {
+	kind string
+	types.NamespacedName
 }
 
 type policyEntry struct {
+	uid        types.UID
 	generation int64
 	deleting   bool
 	policy     *values.Policy
@@ -89,7 +96,7 @@ type policyEntry struct {
 }
 
 func newPolicies() *policies {
-	return &policies{entries: map[types.UID]policyEntry{}}
+	return &policies{entries: map[policyKey]policyEntry{}}
 }
 
 func (p *policies) get(policy v1alpha1.Policy) (*values.Policy, verdict.Verdict) {
@@ -97,11 +104,12 @@ func (p *policies) get(policy v1alpha1.Policy) (*values.Policy, verdict.Verdict)
 	defer p.mu.Unlock()
 	// The deletion timestamp changes no generation, but what a policy being deleted says counts no more.
 	deleting := policy.GetDeletionTimestamp() != nil
-	entry, ok := p.entries[policy.GetUID()]
-	if !ok || entry.generation != policy.GetGeneration() || entry.deleting != deleting {
-		entry = policyEntry{generation: policy.GetGeneration(), deleting: deleting}
+	key := policyKey{policy.PolicyKind(), types.NamespacedName{Namespace: policy.GetNamespace(), Name: policy.GetName()}}
+	entry, ok := p.entries[key]
+	if !ok || entry.uid != policy.GetUID() || entry.generation != policy.GetGeneration() || entry.deleting != deleting {
+		entry = policyEntry{uid: policy.GetUID(), generation: policy.GetGeneration(), deleting: deleting}
 		entry.policy, entry.verdict = values.Parse(policy)
-		p.entries[policy.GetUID()] = entry
+		p.entries[key] = entry
 	}
 	return entry.policy, entry.verdict
 }
@@ -118,8 +126,8 @@ func (p *policies) all(list []v1alpha1.Policy) []*values.Policy {
 }
 
 // forget drops a policy that is gone.
-func (p *policies) forget(uid types.UID) {
+func (p *policies) forget(kind string, name types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.entries, uid)
+	delete(p.entries, policyKey{kind, name})
 }

@@ -85,7 +85,9 @@ func (s *shell) writeRendering(ctx context.Context, in desired.Inputs, p *desire
 	return nil
 }
 
-func (s *shell) createRendering(ctx context.Context, fresh *v1alpha1.Rendering, owner desired.Owner, report status.Report, outcome status.Outcome) error {
+func (s *shell) createRendering(
+	ctx context.Context, fresh *v1alpha1.Rendering, owner desired.Owner, report status.Report, outcome status.Outcome,
+) error {
 	controller := true
 	fresh.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: gatewayv1.GroupVersion.String(), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Controller: &controller,

@@ -118,7 +118,9 @@ func judgedParents(merged gateway.Merged) []gateway.Parent {
 }
 
 // report writes the Renderings and the route's status, each only if it changed.
-func (r *httpRouteReconciler) report(ctx context.Context, route *gatewayv1.HTTPRoute, owner desired.Owner, work routeWork, done converged) error {
+func (r *httpRouteReconciler) report(
+	ctx context.Context, route *gatewayv1.HTTPRoute, owner desired.Owner, work routeWork, done converged,
+) error {
 	var errs []error
 	programmed := map[string]verdict.Verdict{}
 	for i, rendering := range work.renderings {

@@ -154,7 +154,8 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 	}
 	for _, o := range owned {
 		if o.GetNamespace() == "" {
-			s.events.Eventf(object, nil, "Normal", v1alpha1.ReasonDeletionBlocked, "Delete", "waits until %s %s is gone", o.GetKind(), o.GetName())
+			s.events.Eventf(object, nil, "Normal", v1alpha1.ReasonDeletionBlocked, "Delete",
+				"waits until %s %s is gone", o.GetKind(), o.GetName())
 			return nil
 		}
 	}
@@ -162,16 +163,27 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 }
 
 // abandon deletes everything that is owned and in sight. unseen are the kinds that are not; the owner is woken when they are.
-func (s *shell) abandon(ctx context.Context, owner desired.Owner) (unseen map[schema.GroupVersionKind]error, err error) {
+func (s *shell) abandon(ctx context.Context, owner desired.Owner) (unseen kindErrors, err error) {
 	kinds, err := s.kinds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	done, err := s.converge(ctx, owner, nil, kinds, false)
-	if err = errors.Join(err, done.retry); err != nil {
+	if err := errors.Join(err, done.retry); err != nil {
 		return nil, err
 	}
 	return done.unseen, s.deleteRenderings(ctx, owner, nil)
+}
+
+// keep holds an object back from being deleted while it is used.
+func (s *shell) keep(ctx context.Context, object client.Object, used bool, finalizer string) error {
+	switch {
+	case !used:
+		return s.patchFinalizer(ctx, object, controllerutil.RemoveFinalizer, finalizer)
+	case object.GetDeletionTimestamp() == nil:
+		return s.patchFinalizer(ctx, object, controllerutil.AddFinalizer, finalizer)
+	}
+	return nil
 }
 
 func (s *shell) patchFinalizer(ctx context.Context, object client.Object, change func(client.Object, string) bool, finalizer string) error {

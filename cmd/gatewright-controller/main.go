@@ -1,5 +1,3 @@
-// Command gatewright-controller is the manager: it implements the Gateways of GatewayClasses whose controllerName is
-// gatewright.dev/controller. It runs in a cluster, or outside of one with --kubeconfig.
 package main
 
 import (

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,14 +42,10 @@ func (o Owner) String() string {
 // stamp puts the marks of ownership on a rendered object, and last a hash of all of it.
 func (o Owner) stamp(template string, object *unstructured.Unstructured) {
 	annotations := map[string]string{}
-	for key, value := range object.GetAnnotations() {
-		annotations[key] = value
-	}
+	maps.Copy(annotations, object.GetAnnotations())
 	annotations[v1alpha1.AnnotationOwner] = o.String()
 	labels := map[string]string{}
-	for key, value := range object.GetLabels() {
-		labels[key] = value
-	}
+	maps.Copy(labels, object.GetLabels())
 	labels[v1alpha1.LabelTemplate] = template
 	if o.UID != "" {
 		labels[v1alpha1.LabelOwnerUID] = string(o.UID)

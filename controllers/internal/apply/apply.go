@@ -52,7 +52,9 @@ func (a *Applier) Newest(id plan.Identity, watched *unstructured.Unstructured) *
 // Apply brings one rendered object about for the parent with this uid and returns its live state and what was done. watched
 // is the object as a watch has seen it, or nil. The error is a *ForeignError, ErrDeleting, a *watch.KindNotServedError, or what
 // the API server said.
-func (a *Applier) Apply(ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID) (*unstructured.Unstructured, plan.Action, error) {
+func (a *Applier) Apply(
+	ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID,
+) (*unstructured.Unstructured, plan.Action, error) {
 	id := plan.IdentityOf(rendered)
 	live, err := a.lookup(ctx, id, rendered, watched)
 	if err != nil {
@@ -66,6 +68,7 @@ func (a *Applier) Apply(ctx context.Context, rendered, watched *unstructured.Uns
 		return nil, action, &ForeignError{id}
 	case plan.Wait:
 		return nil, action, ErrDeleting
+	case plan.Create, plan.Update:
 	}
 	applied := rendered.DeepCopy()
 	// Force is right for an object that is ours, where we must win. It never meets another's object: see lookup.
@@ -83,7 +86,9 @@ func (a *Applier) Apply(ctx context.Context, rendered, watched *unstructured.Uns
 
 // lookup finds the live object. Where no watch knows one it asks the API server, since a watch sees labelled objects only, and
 // writing to an object that is not ours is what must never happen.
-func (a *Applier) lookup(ctx context.Context, id plan.Identity, rendered, watched *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (a *Applier) lookup(
+	ctx context.Context, id plan.Identity, rendered, watched *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	if watched != nil {
 		return a.recent.newest(id, watched), nil
 	}

@@ -47,7 +47,9 @@ func (f *Fetcher) Gateway(ctx context.Context, class *gatewayv1.GatewayClass, gw
 }
 
 // Route collects what may be known about a Gateway as far as one route concerns it: not its other routes.
-func (f *Fetcher) Route(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway, route gateway.Route) (gateway.Snapshot, error) {
+func (f *Fetcher) Route(
+	ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway, route gateway.Route,
+) (gateway.Snapshot, error) {
 	s, err := f.listeners(ctx, class, gw)
 	if err != nil {
 		return s, err
@@ -253,7 +255,8 @@ func (f *Fetcher) Blueprints(ctx context.Context) ([]v1alpha1.GatewayClassBluepr
 // RenderingsOf returns the reports on an owner.
 func (f *Fetcher) RenderingsOf(ctx context.Context, namespace string, owner types.UID) ([]v1alpha1.Rendering, error) {
 	var list v1alpha1.RenderingList
-	err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{renderingsByOwner: string(owner)}, client.UnsafeDisableDeepCopy)
+	err := f.reader.List(ctx, &list, client.InNamespace(namespace),
+		client.MatchingFields{renderingsByOwner: string(owner)}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("reading Renderings of namespace %s: %w", namespace, err)
 	}

@@ -23,6 +23,7 @@ func Health(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
 		return v1alpha1.ObjectFailed, bounded(result.Message)
 	case kstatus.TerminatingStatus:
 		return v1alpha1.ObjectInProgress, "is being deleted"
+	case kstatus.CurrentStatus, kstatus.NotFoundStatus, kstatus.UnknownStatus:
 	}
 	if gk := live.GroupVersionKind().GroupKind(); gk.Group == gatewayv1.GroupName && gk.Kind == "Gateway" {
 		return gatewayHealth(live)

@@ -123,8 +123,12 @@ func origins(all []values.Origin, cut []string) ([]string, []string) {
 	size := 0
 	for i, o := range all {
 		line := o.Path + " by " + setter(o.Setter)
-		for j, shadowed := range o.Shadowed {
-			line += []string{", over ", ", "}[min(j, 1)] + setter(shadowed)
+		var over []string
+		for _, shadowed := range o.Shadowed {
+			over = append(over, setter(shadowed))
+		}
+		if len(over) > 0 {
+			line += ", over " + strings.Join(over, ", ")
 		}
 		if size += len(line); size > maxOrigins {
 			return lines, append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", len(all)-i))

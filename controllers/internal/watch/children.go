@@ -205,8 +205,7 @@ func (c *Children) Recheck(ctx context.Context, group string) error {
 	c.mu.Unlock()
 	var errs []error
 	for _, gvk := range kinds {
-		var notServed *KindNotServedError
-		if !errors.As(c.probe(ctx, gvk), &notServed) {
+		if _, notServed := errors.AsType[*KindNotServedError](c.probe(ctx, gvk)); !notServed {
 			continue
 		}
 		c.mu.Lock()
