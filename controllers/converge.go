@@ -23,9 +23,9 @@ type convergence struct {
 	*shell
 	owner desired.Owner
 	// live holds what is known of the owner's objects, renewed by what applying them returns.
-	live map[plan.Identity]*unstructured.Unstructured
+	live map[desired.Identity]*unstructured.Unstructured
 	// claimed says which rendering of the owner yielded an object: a route has several, and each object belongs to one.
-	claimed map[plan.Identity]*desired.Parent
+	claimed desired.Claims
 	// unwatched says why objects of a kind cannot be handled yet.
 	unwatched kindErrors
 	// retry is the first error that is worth another try.
@@ -57,8 +57,8 @@ func (s *shell) converge(
 ) (converged, error) {
 	pass := &convergence{
 		shell: s, owner: owner,
-		live:      map[plan.Identity]*unstructured.Unstructured{},
-		claimed:   map[plan.Identity]*desired.Parent{},
+		live:      map[desired.Identity]*unstructured.Unstructured{},
+		claimed:   desired.Claims{},
 		unwatched: kindErrors{},
 	}
 	done := converged{outcomes: make([]status.Outcome, len(parents)), settled: !hold}
@@ -71,7 +71,7 @@ func (s *shell) converge(
 		return done, err
 	}
 	for _, o := range owned {
-		id := plan.IdentityOf(o)
+		id := desired.IdentityOf(o)
 		pass.live[id] = s.applier.Newest(id, o)
 	}
 	for i, parent := range parents {
@@ -181,26 +181,13 @@ func (p *convergence) observed(parent *desired.Parent) render.Observed {
 	}
 }
 
-// failure returns the first failure of a rendering, and claims its new objects. Two renderings of a route that yield the same
-// object would overwrite each other for ever.
+// failure returns the first failure of a rendering, and claims its new objects.
 func (p *convergence) failure(parent *desired.Parent, objects []render.Object) *verdict.Verdict {
 	if failed := parent.Result().Failed; len(failed) > 0 {
 		v := verdict.No(v1alpha1.ReasonFailed, "%s", failed[0].Error())
 		return &v
 	}
-	for _, object := range objects {
-		id := plan.IdentityOf(object.Unstructured)
-		if _, taken := p.claimed[id]; taken {
-			v := verdict.No(v1alpha1.ReasonFailed,
-				"template %s: %s %s is rendered already for another parent of the same route; put the parent into its name (uniqueName)",
-				object.Template, id.Kind, id.Name)
-			return &v
-		}
-	}
-	for _, object := range objects {
-		p.claimed[plan.IdentityOf(object.Unstructured)] = parent
-	}
-	return nil
+	return p.claimed.Claim(parent, objects)
 }
 
 // apply brings one object about and says how it is.
@@ -214,7 +201,7 @@ func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.
 		report.State, report.Message = v1alpha1.ObjectPending, err.Error()
 		return report
 	}
-	id := plan.IdentityOf(object.Unstructured)
+	id := desired.IdentityOf(object.Unstructured)
 	watched, err := p.children.Get(ctx, gvk, id.NamespacedName)
 	if err == nil {
 		var live *unstructured.Unstructured
@@ -250,7 +237,7 @@ func (p *convergence) addresses(parent *desired.Parent, observed render.Observed
 
 // prune deletes what is owned and not rendered any more, as far as package plan permits, and reports what stays.
 func (p *convergence) prune(ctx context.Context, owned []*unstructured.Unstructured, settled bool, outcomes []status.Outcome) {
-	rendered := map[plan.Identity]bool{}
+	rendered := map[desired.Identity]bool{}
 	for id := range p.claimed {
 		rendered[id] = true
 	}

@@ -96,9 +96,14 @@ func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy
 	}
 	var ancestors []status.Ancestor
 	for i, target := range policy.PolicySpec().Targets() {
-		if !matched[i] {
-			ancestors = append(ancestors, status.Ancestor{Ref: targetRef(policy, target), Accepted: r.unmatched(ctx, policy, target, v)})
+		if matched[i] {
+			continue
 		}
+		accepted, err := r.unmatched(ctx, policy, target, v)
+		if err != nil {
+			return nil, err
+		}
+		ancestors = append(ancestors, status.Ancestor{Ref: targetRef(policy, target), Accepted: accepted})
 	}
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		ancestors = append(ancestors, *found[key])
@@ -138,34 +143,15 @@ func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) (
 	return desired.Reaches(r.inputs(snapshot, ready)), nil
 }
 
-// unmatched is the verdict on a target reference that takes part in nothing: what it names is not there, or is a class or a namespace
-// without Gateways yet.
+// unmatched is the verdict on a target reference that takes part in nothing.
 func (r *policyReconciler) unmatched(
 	ctx context.Context, policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, v verdict.Verdict,
-) verdict.Verdict {
+) (verdict.Verdict, error) {
 	if !v.OK {
-		return v
+		return v, nil
 	}
-	name := fmt.Sprintf("%s %s", target.Kind, target.Name)
-	if target.Selector != nil {
-		name = fmt.Sprintf("%s that the selector matches", target.Kind)
-	}
-	switch target.Kind {
-	case kindNamespace:
-		if target.Selector == nil && string(target.Name) != policy.GetNamespace() {
-			return verdict.No(v1alpha1.ReasonTargetNotFound, "a policy reaches its own namespace only; name that, or put the policy into the other")
-		}
-		return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
-	case kindGatewayClass:
-		if class, err := r.fetch.Class(ctx, target.Name); class != nil || err != nil {
-			return verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
-		}
-		return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s of controller %s", name, v1alpha1.ControllerName)
-	}
-	if target.SectionName != nil {
-		name = fmt.Sprintf("section %s of %s", *target.SectionName, name)
-	}
-	return verdict.No(v1alpha1.ReasonTargetNotFound, "there is no %s in namespace %s, or it has no part in a Gateway of ours", name, policy.GetNamespace())
+	class, err := r.fetch.Class(ctx, target.Name)
+	return desired.Unmatched(policy, target, class != nil), err
 }
 
 func targetRef(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) gatewayv1.ParentReference {

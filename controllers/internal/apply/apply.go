@@ -15,11 +15,12 @@ import (
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/plan"
 	"github.com/gatewright/gatewright/controllers/internal/watch"
+	"github.com/gatewright/gatewright/internal/desired"
 )
 
 // ForeignError says that the name of a rendered object is taken by an object that was not rendered for this parent.
 type ForeignError struct {
-	plan.Identity
+	desired.Identity
 }
 
 func (e *ForeignError) Error() string {
@@ -45,7 +46,7 @@ func New(c client.Client, live client.Reader) *Applier {
 
 // Newest returns the newest state of a live object that is known: what a watch has seen, or what the last apply returned if the
 // watch has not caught up with it. watched is nil if no watch has seen the object.
-func (a *Applier) Newest(id plan.Identity, watched *unstructured.Unstructured) *unstructured.Unstructured {
+func (a *Applier) Newest(id desired.Identity, watched *unstructured.Unstructured) *unstructured.Unstructured {
 	return a.recent.newest(id, watched)
 }
 
@@ -55,7 +56,7 @@ func (a *Applier) Newest(id plan.Identity, watched *unstructured.Unstructured) *
 func (a *Applier) Apply(
 	ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID,
 ) (*unstructured.Unstructured, plan.Action, error) {
-	id := plan.IdentityOf(rendered)
+	id := desired.IdentityOf(rendered)
 	live, err := a.lookup(ctx, id, rendered, watched)
 	if err != nil {
 		return nil, "", err
@@ -87,7 +88,7 @@ func (a *Applier) Apply(
 // lookup finds the live object. Where no watch knows one it asks the API server, since a watch sees labelled objects only, and
 // writing to an object that is not ours is what must never happen.
 func (a *Applier) lookup(
-	ctx context.Context, id plan.Identity, rendered, watched *unstructured.Unstructured,
+	ctx context.Context, id desired.Identity, rendered, watched *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
 	if watched != nil {
 		return a.recent.newest(id, watched), nil
@@ -110,7 +111,7 @@ func (a *Applier) Delete(ctx context.Context, o *unstructured.Unstructured) erro
 	uid := o.GetUID()
 	err := a.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if err = client.IgnoreNotFound(err); err == nil {
-		a.recent.forget(plan.IdentityOf(o))
+		a.recent.forget(desired.IdentityOf(o))
 	}
 	return explain(o, err)
 }
@@ -122,13 +123,13 @@ func explain(o *unstructured.Unstructured, err error) error {
 	case meta.IsNoMatchError(err):
 		return &watch.KindNotServedError{GroupVersionKind: o.GroupVersionKind()}
 	default:
-		return &RefusedError{Identity: plan.IdentityOf(o), Cause: err}
+		return &RefusedError{Identity: desired.IdentityOf(o), Cause: err}
 	}
 }
 
 // RefusedError says that the API server did not accept a write.
 type RefusedError struct {
-	plan.Identity
+	desired.Identity
 	Cause error
 }
 

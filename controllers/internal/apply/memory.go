@@ -7,12 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gatewright/gatewright/controllers/internal/plan"
+	"github.com/gatewright/gatewright/internal/desired"
 )
 
 // memory holds, for each object applied, its fingerprint, and its state until the watch has caught up with it.
 type memory struct {
 	mu      sync.Mutex
-	entries map[plan.Identity]entry
+	entries map[desired.Identity]entry
 }
 
 type entry struct {
@@ -22,28 +23,28 @@ type entry struct {
 }
 
 func newMemory() *memory {
-	return &memory{entries: map[plan.Identity]entry{}}
+	return &memory{entries: map[desired.Identity]entry{}}
 }
 
-func (m *memory) remember(id plan.Identity, applied *unstructured.Unstructured) {
+func (m *memory) remember(id desired.Identity, applied *unstructured.Unstructured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entries[id] = entry{fingerprint: plan.FingerprintOf(applied), applied: applied}
 }
 
-func (m *memory) fingerprint(id plan.Identity) plan.Fingerprint {
+func (m *memory) fingerprint(id desired.Identity) plan.Fingerprint {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.entries[id].fingerprint
 }
 
-func (m *memory) forget(id plan.Identity) {
+func (m *memory) forget(id desired.Identity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.entries, id)
 }
 
-func (m *memory) newest(id plan.Identity, watched *unstructured.Unstructured) *unstructured.Unstructured {
+func (m *memory) newest(id desired.Identity, watched *unstructured.Unstructured) *unstructured.Unstructured {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]

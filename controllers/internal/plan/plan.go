@@ -5,10 +5,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/desired"
 )
 
 // Action is what is to be done with one rendered object.
@@ -28,27 +28,13 @@ const (
 	Wait Action = "Wait"
 )
 
-// Identity is what makes an object one and the same over time: its kind without the version, its namespace and its name.
-type Identity struct {
-	schema.GroupKind
-	types.NamespacedName
-}
-
-// IdentityOf returns the identity of an object.
-func IdentityOf(o *unstructured.Unstructured) Identity {
-	return Identity{
-		GroupKind:      o.GroupVersionKind().GroupKind(),
-		NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()},
-	}
-}
-
 // For says what to do with one rendered object, given the live object of the same identity, or nil if none is known, the uid
 // of the parent that the object is rendered for, and the fingerprint that is remembered of the last apply, if any.
 func For(rendered, live *unstructured.Unstructured, owner types.UID, remembered Fingerprint) Action {
 	switch {
 	case live == nil:
 		return Create
-	case !Owned(live, owner):
+	case !Owned(live, owner) && !marked(live, owner):
 		return Refuse
 	case live.GetDeletionTimestamp() != nil:
 		return Wait
@@ -63,6 +49,13 @@ func For(rendered, live *unstructured.Unstructured, owner types.UID, remembered 
 // and to update it; deleting asks for more, see Prune.
 func Owned(live *unstructured.Unstructured, owner types.UID) bool {
 	return owner != "" && live.GetLabels()[v1alpha1.LabelOwnerUID] == string(owner)
+}
+
+// marked says whether an object that lacks the parent's label was applied for it all the same: it refers to the parent, and our
+// field manager applied it. Then the label was taken away by hand, and is put back. A cluster-scoped object can have no
+// reference, and is not recognised without its label.
+func marked(live *unstructured.Unstructured, owner types.UID) bool {
+	return live.GetNamespace() != "" && refersTo(live, owner) && appliedByUs(live)
 }
 
 // Pruning is what is to become of owned objects that are no longer rendered.
@@ -83,11 +76,11 @@ type Pruning struct {
 //     reference to the parent. A label alone can be copied by anybody, such as by a controller that clones objects.
 //
 // The caller adds the last safeguard, a UID precondition on the delete.
-func Prune(rendered map[Identity]bool, owned []*unstructured.Unstructured, owner types.UID, settled bool) Pruning {
+func Prune(rendered map[desired.Identity]bool, owned []*unstructured.Unstructured, owner types.UID, settled bool) Pruning {
 	var p Pruning
 	for _, o := range slices.Backward(owned) {
 		switch {
-		case rendered[IdentityOf(o)] || !Owned(o, owner) || o.GetDeletionTimestamp() != nil:
+		case rendered[desired.IdentityOf(o)] || !Owned(o, owner) || o.GetDeletionTimestamp() != nil:
 		case !appliedByUs(o) || !refersTo(o, owner):
 			p.Kept = append(p.Kept, o)
 		case !settled:

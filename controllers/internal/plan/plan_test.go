@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/internal/desired"
 )
 
 const owner types.UID = "u1"
@@ -58,6 +61,8 @@ func TestFor(t *testing.T) {
   "f:metadata": {"f:labels": {"f:gatewright.dev/owner-uid": {}}, "f:annotations": {"f:gatewright.dev/rendered": {}}},
   "f:spec": {"f:type": {}, "f:selector": {}, "f:ports": {"k:{\"port\":81,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}, "f:port": {}}}}
 }`
+	// What somebody takes away goes from our fields too.
+	withoutLabel := strings.Replace(serviceFields, `"f:gatewright.dev/owner-uid": {}`, "", 1)
 	edit := func(o *unstructured.Unstructured, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
 		change(o)
 		return o
@@ -85,6 +90,16 @@ func TestFor(t *testing.T) {
 			}), Fingerprint{}, Refuse},
 		"an object without an owner is refused": {
 			edit(applied(t, service, serviceFields), func(o *unstructured.Unstructured) { o.SetLabels(nil) }), Fingerprint{}, Refuse},
+		"an object that lost our label, but refers to the parent and was applied by us, is mended": {
+			edit(applied(t, service, withoutLabel), func(o *unstructured.Unstructured) {
+				o.SetLabels(nil)
+				o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Gateway", Name: "g", UID: owner}})
+			}), Fingerprint{}, Update},
+		"a reference to the parent alone makes no object ours": {
+			edit(object(t, service), func(o *unstructured.Unstructured) {
+				o.SetLabels(nil)
+				o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Gateway", Name: "g", UID: owner}})
+			}), Fingerprint{}, Refuse},
 		"an owned object that is being deleted is waited for": {
 			edit(applied(t, service, serviceFields), func(o *unstructured.Unstructured) {
 				now := metav1.Now()
@@ -107,16 +122,16 @@ func TestUnchangedReadsFieldSets(t *testing.T) {
 		rendered, fields string
 		want             bool
 	}{
-		"an atomic list is covered as a whole":           {"spec: {args: [a, b]}", `"f:spec":{"f:args":{}}`, true},
-		"a set is covered value by value":                {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{},"v:\"b\"":{}}}`, true},
-		"a value missing from a set is not covered":      {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{}}}`, false},
-		"an empty map is covered as a leaf":              {"spec: {emptyDir: {}}", `"f:spec":{"f:emptyDir":{}}`, true},
-		"a field that is not in the set is not covered":  {"data: {k: v}", `"f:spec":{}`, false},
-		"a list item with other keys is not covered":     {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"y\"}":{"f:name":{},"f:v":{}}}}`, false},
-		"a list item with a field lost is not covered":   {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{}}}}`, false},
-		"a list item with all its fields is covered":     {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{},"f:v":{}}}}`, true},
-		"more fields than rendered do not matter":        {"data: {k: v}", `"f:data":{"f:k":{},"f:old":{}}`, true},
-		"a field set that cannot be read proves nothing": {"data: {k: v}", `"f:data":`, false},
+		"an atomic list is covered as a whole":          {"spec: {args: [a, b]}", `"f:spec":{"f:args":{}}`, true},
+		"a set is covered value by value":               {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{},"v:\"b\"":{}}}`, true},
+		"a value missing from a set is not covered":     {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{}}}`, false},
+		"an empty map is covered as a leaf":             {"spec: {emptyDir: {}}", `"f:spec":{"f:emptyDir":{}}`, true},
+		"a field that is not in the set is not covered": {"data: {k: v}", `"f:spec":{}`, false},
+		"a list item with other keys is not covered":    {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"y\"}":{"f:name":{},"f:v":{}}}}`, false},
+		"a list item with a field lost is not covered":  {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{}}}}`, false},
+		"a list item with all its fields is covered":    {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{},"f:v":{}}}}`, true},
+		"more fields than rendered do not matter":       {"data: {k: v}", `"f:data":{"f:k":{},"f:old":{}}`, true},
+		"a field set that is no map proves nothing":     {"data: {k: v}", `"f:data":[]`, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +183,7 @@ func TestPrune(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Prune(map[Identity]bool{IdentityOf(rendered): true}, c.owned, owner, c.settled)
+			got := Prune(map[desired.Identity]bool{desired.IdentityOf(rendered): true}, c.owned, owner, c.settled)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("Prune(): -want +got:\n%s", diff)
 			}
