@@ -62,7 +62,7 @@ func TestFor(t *testing.T) {
   "f:spec": {"f:type": {}, "f:selector": {}, "f:ports": {"k:{\"port\":81,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}, "f:port": {}}}}
 }`
 	// What somebody takes away goes from our fields too.
-	withoutLabel := strings.Replace(serviceFields, `"f:gatewright.dev/owner-uid": {}`, "", 1)
+	withoutLabel := strings.Replace(serviceFields, `"f:labels": {"f:gatewright.dev/owner-uid": {}}, `, "", 1)
 	edit := func(o *unstructured.Unstructured, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
 		change(o)
 		return o
