@@ -112,6 +112,14 @@ func TestDecisionTable(t *testing.T) {
 			want:     "{a: 1}",
 			Inactive: []string{"GatewayConfig/team/q default: WhenFalse"},
 		},
+		"row 6: of several reasons to drop a default its condition is named": {
+			policies: []policyAt{
+				{LevelClassGlobal, "p", 0, "default: {a: 1}\nmerge: {default: {strategy: atomic, when: 'false'}}"},
+				{LevelGateway, "q", 0, "default: {c: 1}"},
+			},
+			want:     "{c: 1}",
+			Inactive: []string{"GatewayClassConfig/gatewright-system/p default: WhenFalse"},
+		},
 		"row 7: an atomic default stays above removals, constraints, conditional overrides, nulls and empty maps": {
 			policies: []policyAt{
 				{LevelClassGlobal, "p", 0, "default: {a: 1, b: 1}" + atomicDefault},
@@ -159,6 +167,11 @@ func TestDecisionTable(t *testing.T) {
 			},
 			want:     "{a: 1, c: 1}",
 			Inactive: []string{"GatewayConfig/team/mid override: Conflicted by GatewayConfig/team/old"},
+		},
+		"row 9: one atomic sibling is enough, and if it is the oldest it takes all": {
+			policies: []policyAt{{LevelGateway, "new", 2, "default: {b: 1}"}, {LevelGateway, "old", 1, "default: {a: 1}" + atomicDefault}},
+			want:     "{a: 1}",
+			Inactive: []string{"GatewayConfig/team/new default: Conflicted by GatewayConfig/team/old"},
 		},
 		"row 9: an inactive block conflicts with nobody": {
 			policies: []policyAt{

@@ -68,7 +68,7 @@ func (g *generator) policy(level Level, name string) drawn {
 	}
 	for range g.choose(6) / 4 {
 		path := []string{g.key()}
-		for g.chance(50) {
+		for len(path) < 3 && g.chance(50) {
 			path = append(path, g.key())
 		}
 		d.removes = append(d.removes, path)

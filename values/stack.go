@@ -85,11 +85,8 @@ func (s *stack) layer(index int, src *source, b *block) *layer {
 	return l
 }
 
-// deactivate notes why a layer has no part in the result. The first reason stands.
+// deactivate notes why a layer has no part in the result. That happens once at most, as only active layers are looked at.
 func (l *layer) deactivate(reason Reason, by *layer, message string) {
-	if l.inactive != nil {
-		return
-	}
 	l.inactive = &Inactive{Setter: l.setter, Reason: reason, Message: message}
 	if by != nil {
 		l.inactive.By = &by.setter

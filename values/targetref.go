@@ -49,7 +49,7 @@ type targetRef struct {
 
 // parseTargetRef reads one target reference of a policy of the given kind, or says what is wrong with it.
 func parseTargetRef(policyKind string, index int, r *v1alpha1.PolicyTargetReference) (targetRef, error) {
-	ref := targetRef{index: index, kind: string(r.Kind), name: string(r.Name), appliesTo: r.AppliesTo}
+	ref := targetRef{index: index, kind: string(r.Kind), name: string(r.Name), appliesTo: slices.Clone(r.AppliesTo)}
 	if err := checkKind(policyKind, r); err != nil {
 		return ref, err
 	}
@@ -61,7 +61,7 @@ func parseTargetRef(policyKind string, index int, r *v1alpha1.PolicyTargetRefere
 	}
 	for _, template := range r.AppliesTo {
 		if template != v1alpha1.AppliesToGateway && template != v1alpha1.AppliesToRoute {
-			return ref, fmt.Errorf("appliesTo has %q; write %s, %s or both", template, v1alpha1.AppliesToGateway, v1alpha1.AppliesToRoute)
+			return ref, fmt.Errorf("has appliesTo %q; write %s, %s or both", template, v1alpha1.AppliesToGateway, v1alpha1.AppliesToRoute)
 		}
 	}
 	if r.SectionName != nil {

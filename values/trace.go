@@ -51,10 +51,10 @@ func trace(stack []*layer, e *Effective) {
 	}
 }
 
-// add notes the leaves of a layer's tree below the node.
+// add notes the leaves of a layer's tree below the node. Layers must be added in order, the weakest first.
 func (n *node) add(layer int, tree Tree) {
 	for key, value := range tree {
-		n.below = strongest(n.below, holding{layer: layer})
+		n.below = holding{layer: layer}
 		child := n.child(key)
 		if kind, leaf := leafOf(value); leaf {
 			child.held = append(child.held, holding{layer, kind})
@@ -82,6 +82,8 @@ type tracer struct {
 	e     *Effective
 	// ancestors are the leaves that stand above the place: those of its ancestors that are no maps.
 	ancestors []holding
+	// scratch is room for a list that is needed for a moment.
+	scratch []holding
 }
 
 // visit reports on a place and on all below it. Value is what the tree holds there, if present; above is the strongest of
@@ -118,10 +120,11 @@ func (t *tracer) origin(n *node, isMap bool) {
 	if isMap {
 		by = strongest(by, n.below)
 	}
-	shadowed := slices.Concat(t.ancestors, n.held)
+	shadowed := append(append(t.scratch[:0], t.ancestors...), n.held...)
 	if !isMap {
 		shadowed = n.descendants(shadowed)
 	}
+	t.scratch = shadowed
 	shadowed = slices.DeleteFunc(shadowed, func(h holding) bool { return h.layer >= by.layer })
 	setter := t.stack[by.layer]
 	t.e.Contributions[setter.source].Sets++
