@@ -33,6 +33,8 @@ type token struct {
 	text string
 	// loose marks a string straight out of .Values, which is a number where YAML would read one. See bindScalar.
 	loose bool
+	// line marks one of several lines of a string that was indented.
+	line bool
 }
 
 // token prints a string as a token.
@@ -133,6 +135,10 @@ func (s *state) bindScalar(scalar manifest.Scalar) (any, bool, error) {
 	}
 	number, rest, _ := strings.Cut(strings.TrimPrefix(scalar.Text, tokenStart), tokenEnd)
 	if rest != "" || scalar.Block || !strings.HasPrefix(scalar.Text, tokenStart) {
+		if !scalar.Block && s.hasLines(scalar.Text) {
+			// YAML would fold the lines into one, which nobody wants.
+			return nil, false, broken("a string of several lines is indented where YAML is expected; if the string is YAML, parse it first: `fromYaml | toYaml | nindent`, else quote it")
+		}
 		expanded, err := s.expand(text(scalar.Text))
 		return expanded, true, err
 	}
@@ -149,6 +155,17 @@ func (s *state) bindScalar(scalar manifest.Scalar) (any, bool, error) {
 		}
 	}
 	return token.value, true, nil
+}
+
+// hasLines says whether a text holds lines of an indented string.
+func (s *state) hasLines(scalar string) bool {
+	for _, after := range strings.Split(scalar, tokenStart)[1:] {
+		number, _, _ := strings.Cut(after, tokenEnd)
+		if token, err := s.tokenNumber(number); err == nil && token.line {
+			return true
+		}
+	}
+	return false
 }
 
 // wantsStrings says whether Kubernetes takes only strings there: metadata, and the data of ConfigMaps and Secrets.

@@ -15,11 +15,13 @@ const (
 	maxMemory    = 64 << 20  // bytes, roughly, of all results of function calls of an execution
 	maxSteps     = 100_000   // steps of an execution
 	maxDepth     = 32        // nesting of include and tpl
-	maxItems     = 10_000    // items of a list that a function makes from a number
+	maxArguments = 2 << 20   // bytes, roughly, of all arguments of a function call
+	maxItems     = 50_000    // items of a list that a function is given, or makes from a number
 	maxIndent    = 256       // spaces of an indentation
 	maxWidth     = 1024      // width or precision in a format
 	maxPattern   = 1024      // bytes of a regular expression
-	bytesPerStep = 1024      // a step for each so many bytes that a function is given
+	bytesPerStep = 256       // a step for each so many bytes that a function is given
+	bytesPerNode = 16        // what a node of a tree counts, besides its strings
 )
 
 // budget is what is left to an execution.
@@ -89,18 +91,18 @@ func shallowSize(v any) int {
 // measure counts nodes and string bytes of a tree, and gives up at a limit. A template can make a small graph that is a huge
 // tree (a list that holds a list twice, and so on), so whatever walks a tree measures it first.
 func measure(v any, limit int) int {
-	size := 1
+	size := bytesPerNode
 	each := func(child any) bool {
 		size += measure(child, limit-size)
 		return size <= limit
 	}
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:
-		return 1
+		return size
 	case string:
-		return 1 + len(v)
+		return size + len(v)
 	case text:
-		return 1 + len(v)
+		return size + len(v)
 	case map[string]any:
 		for key, child := range v {
 			size += len(key)

@@ -132,6 +132,17 @@ func regexCost(args []any) (int, error) {
 	return subject*(pattern+1)/256 + subject/16, nil
 }
 
+// parseCost is for functions that parse a text, which costs more than looking at it.
+func parseCost(args []any) (int, error) {
+	switch v := args[0].(type) {
+	case string:
+		return len(v) / 64, nil
+	case text:
+		return len(v) / 64, nil
+	}
+	return 0, nil
+}
+
 // length of a list; 0 for all else.
 func length(v any) int {
 	if r := reflect.ValueOf(v); v != nil && (r.Kind() == reflect.Slice || r.Kind() == reflect.Array) {

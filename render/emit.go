@@ -275,7 +275,8 @@ func indent(prefix string) func(s *state, args []any) (any, error) {
 		}
 		var out strings.Builder
 		out.WriteString(prefix)
-		for i, line := range strings.Split(value, "\n") {
+		lines := strings.Split(value, "\n")
+		for i, line := range lines {
 			if err := s.budget.print(n + 1); err != nil {
 				return nil, err
 			}
@@ -286,7 +287,7 @@ func indent(prefix string) func(s *state, args []any) (any, error) {
 			if line == "" {
 				continue
 			}
-			printed, err := s.token(token{value: line, text: line})
+			printed, err := s.token(token{value: line, text: line, line: len(lines) > 1})
 			if err != nil {
 				return nil, err
 			}

@@ -17,6 +17,9 @@ func (in *instrumenter) command(cmd *parse.CommandNode, dot origin, wanted mode,
 		named := in.namesResource(cmd, dot)
 		for i := 1; i < len(cmd.Args); i++ {
 			cmd.Args[i] = in.argument(cmd.Args[i], dot, absentFor(first), named && i == 1)
+			if isLogic(first.Ident) {
+				cmd.Args[i] = in.condition(cmd.Args[i])
+			}
 		}
 		return
 	case *parse.PipeNode:
@@ -70,6 +73,21 @@ func (in *instrumenter) argument(n parse.Node, dot origin, m mode, named bool) p
 		return pipeOf(n.Position(), in.field(n, dot, m, named))
 	}
 	return n
+}
+
+// condition makes an argument of and, or and not fit for it.
+func (in *instrumenter) condition(n parse.Node) parse.Node {
+	var p *parse.PipeNode
+	switch n := n.(type) {
+	case *parse.PipeNode:
+		p = n
+	case *parse.VariableNode, *parse.DotNode, *parse.IdentifierNode:
+		p = pipeOf(n.Position(), &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Position(), Args: []parse.Node{n}})
+	default:
+		return n
+	}
+	in.mayBeText(p)
+	return p
 }
 
 // function checks a call: that the function exists, and that it gets as many arguments as it takes.

@@ -51,7 +51,7 @@ func allowed() map[string]*function {
 // the clock (now, ago, date...), or a random source (rand..., uuidv4, gen..., shuffle, bcrypt, encryptAES...), the os... path
 // functions, which differ between systems, squote, which does not escape, and those that ownFunctions replaces.
 const librarySafe = `
-	abbrev abbrevboth trunc trim upper lower title untitle substr repeat trimall trimAll trimSuffix trimPrefix nospace initials
+	abbrev abbrevboth trunc upper lower title untitle substr repeat trimall trimAll nospace initials
 	swapcase snakecase camelcase kebabcase wrap wrapWith contains hasPrefix hasSuffix cat replace plural sha1sum sha256sum
 	sha512sum adler32sum toString atoi int64 int float64 seq toDecimal
 	add1 add sub div mod mul add1f addf subf divf mulf biggest max min maxf minf ceil floor round
@@ -80,8 +80,6 @@ var libraryBounds = map[string]func(f *function){
 	"mustUniq":                   costs(squareCost),
 	"without":                    costs(squareCost),
 	"mustWithout":                costs(squareCost),
-	"has":                        costs(squareCost),
-	"mustHas":                    costs(squareCost),
 	"regexMatch":                 costs(regexCost),
 	"mustRegexMatch":             costs(regexCost),
 	"regexFind":                  costs(regexCost),
@@ -94,6 +92,8 @@ var libraryBounds = map[string]func(f *function){
 	"mustRegexReplaceAll":        costs(regexCost),
 	"regexReplaceAllLiteral":     costs(regexCost),
 	"mustRegexReplaceAllLiteral": costs(regexCost),
+	"has":                        func(f *function) { copes(f); costs(squareCost)(f) },
+	"mustHas":                    func(f *function) { copes(f); costs(squareCost)(f) },
 	"empty":                      copes,
 	"all":                        copes,
 	"any":                        copes,
@@ -159,7 +159,7 @@ func named(name string, err error) error {
 
 // prepare charges for a call and gives the arguments the form that the function expects.
 func (s *state) prepare(name string, f *function, args []any) error {
-	steps := 1
+	bytes, items := 0, 0
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case nil:
@@ -167,9 +167,9 @@ func (s *state) prepare(name string, f *function, args []any) error {
 				return s.nothing(name)
 			}
 		case string:
-			steps += len(v) / bytesPerStep
+			bytes += len(v)
 		case text:
-			steps += len(v) / bytesPerStep
+			bytes += len(v)
 			if f.raw {
 				continue
 			}
@@ -177,24 +177,29 @@ func (s *state) prepare(name string, f *function, args []any) error {
 			if err != nil {
 				return err
 			}
+			bytes += len(plain)
 			args[i] = plain
+		case bool, int, int64, float64:
 		default:
-			if !f.walks {
-				continue
+			items += length(v)
+			if f.walks {
+				bytes += measure(v, maxArguments)
 			}
-			size := measure(v, maxOutput)
-			if size > maxOutput {
-				return broken("the tree is too large")
-			}
-			steps += size / bytesPerStep
 		}
 	}
+	if bytes > maxArguments || items > maxItems {
+		return broken("%s: what it is given is too large", name)
+	}
+	steps := 1 + bytes/bytesPerStep + items/16
 	if f.cost != nil {
 		more, err := f.cost(args)
 		if err != nil {
 			return named(name, err)
 		}
 		steps += more
+	}
+	if f.walks {
+		s.budget.memory -= bytes
 	}
 	return s.budget.spend(steps)
 }

@@ -14,6 +14,7 @@ const (
 	callPrint   = "_print"
 	callIterate = "_iterate"
 	callTick    = "_tick"
+	callTruth   = "_truth"
 )
 
 // problem is something wrong with a blueprint, on a line of one of its texts.
@@ -60,7 +61,12 @@ type instrumenter struct {
 	problems []problem
 	facts    *facts
 	scope    []variable
+	// depth of the parentheses around the current pipeline.
+	depth int
 }
+
+// maxParentheses bounds the nesting of parentheses, and with it what the compiler spends on spelling and tracing expressions.
+const maxParentheses = 64
 
 // variable is a template variable in scope.
 type variable struct {
@@ -117,9 +123,18 @@ func hasTokenMarks(s string) bool {
 func (in *instrumenter) branch(n *parse.BranchNode, dot, inner origin, m mode) {
 	depth := len(in.scope)
 	in.pipe(n.Pipe, dot, m)
+	in.mayBeText(n.Pipe)
 	in.list(n.List, inner)
 	in.list(n.ElseList, dot)
 	in.scope = in.scope[:depth]
+}
+
+// mayBeText makes a pipeline fit for a condition.
+func (in *instrumenter) mayBeText(p *parse.PipeNode) {
+	if last := p.Cmds[len(p.Cmds)-1].Args[0]; last.String() != callField && !isLogic(last.String()) {
+		truth := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: p.Pos, Args: []parse.Node{parse.NewIdentifier(callTruth).SetPos(p.Pos)}}
+		p.Cmds = append(p.Cmds, truth)
+	}
 }
 
 func (in *instrumenter) rangeOver(n *parse.RangeNode, dot origin) {
@@ -198,6 +213,11 @@ func (in *instrumenter) checkDiscarded(n *parse.ActionNode) {
 
 // pipe rewrites a pipeline; m says what the absence of its result means.
 func (in *instrumenter) pipe(p *parse.PipeNode, dot origin, m mode) {
+	if in.depth++; in.depth > maxParentheses {
+		in.problem(p, "parentheses are nested more than %d deep", maxParentheses)
+		return
+	}
+	defer func() { in.depth-- }()
 	from := in.originOf(p, dot)
 	for i, cmd := range p.Cmds {
 		wanted := m

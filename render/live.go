@@ -17,15 +17,22 @@ type (
 	resources map[string]any
 )
 
-// liveCopy copies a live object for templates. Who manages which field is nobody's business there, and large.
+// liveCopy copies a live object for templates. Who manages which field is nobody's business there, and large. What is in a
+// Secret is left out, also where kubectl keeps a copy of it.
 func liveCopy(object *unstructured.Unstructured) any {
 	tree := liveTree(object.Object).(live)
 	if metadata, ok := tree["metadata"].(live); ok {
 		delete(metadata, "managedFields")
 	}
-	if isSecret(tree) {
-		delete(tree, "data")
-		delete(tree, "stringData")
+	if !isSecret(tree) {
+		return tree
+	}
+	delete(tree, "data")
+	delete(tree, "stringData")
+	if metadata, ok := tree["metadata"].(live); ok {
+		if annotations, ok := metadata["annotations"].(live); ok {
+			delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+		}
 	}
 	return tree
 }

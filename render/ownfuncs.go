@@ -29,11 +29,12 @@ func ownFunctions() map[string]*function {
 	walk := func(f *function) *function { f.walks = true; return f }
 	raw := func(f *function) *function { f.raw = true; return f }
 	cope := func(f *function) *function { f.absent, f.nils = lenient, true; return f }
+	parses := func(f *function) *function { f.cost = parseCost; return f }
 	any1 := func(call func(*state, []any) (any, error)) *function { return &function{min: 1, max: -1, call: call} }
 
 	functions := map[string]*function{
 		"toYaml": raw(walk(fixed(1, toYaml))), "toJson": raw(walk(fixed(1, toJson("")))), "toRawJson": raw(walk(fixed(1, toJson("")))),
-		"toPrettyJson": raw(walk(fixed(1, toJson("  ")))), "fromYaml": raw(fixed(1, fromYaml)), "fromJson": raw(fixed(1, fromJson)),
+		"toPrettyJson": raw(walk(fixed(1, toJson("  ")))), "fromYaml": raw(parses(fixed(1, fromYaml))), "fromJson": raw(parses(fixed(1, fromJson))),
 		"quote":  raw(walk(&function{min: 1, max: -1, nils: true, call: quote})),
 		"indent": raw(fixed(2, indent(""))), "nindent": raw(fixed(2, indent("\n"))),
 		"trim":    raw(fixed(1, trim)),
@@ -227,6 +228,22 @@ func trim(s *state, args []any) (any, error) {
 		return strings.TrimSpace(v), nil
 	}
 	return nil, broken("a string is needed here, and this is %s", describe(args[0]))
+}
+
+// trimEnd is trimPrefix or trimSuffix. White space is trimmed from printed text as it is; for anything else it must be known
+// what the text stands for.
+func trimEnd(cut func(s, end string) string) func(s *state, args []any) (any, error) {
+	return func(s *state, args []any) (any, error) {
+		end, err := s.plainArgument(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if t, ok := args[1].(text); ok && strings.TrimSpace(end) == "" {
+			return text(cut(string(t), end)), nil
+		}
+		value, err := s.plainArgument(args[1])
+		return cut(value, end), err
+	}
 }
 
 func lengthOf(_ *state, args []any) (any, error) {

@@ -104,7 +104,8 @@ var controllersOnly = []string{
 func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
 	gvk := o.GroupVersionKind()
 	if !u.kinds[gvk] {
-		return broken("the kind %s in apiVersion %s is not one that the template may produce: only those that it writes literally, or that spec.permits.kinds lists", gvk.Kind, gvk.GroupVersion())
+		// The kind itself may be a value, and is not named.
+		return broken("an object is of a kind that the template may not produce; it may produce %s: what it writes literally, or what spec.permits.kinds lists", kindNames(u.kinds))
 	}
 	metadata, ok := o.Object["metadata"].(map[string]any)
 	if !ok {
@@ -133,6 +134,14 @@ func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
 	return r.admitContent(gvk, o)
 }
 
+func kindNames(kinds map[schema.GroupVersionKind]bool) string {
+	var names []string
+	for _, gvk := range sortKinds(kinds) {
+		names = append(names, gvk.GroupVersion().String()+" "+gvk.Kind)
+	}
+	return strings.Join(names, ", ")
+}
+
 // checkStrings checks labels or annotations: Kubernetes wants strings, and ours are ours.
 func checkStrings(kind, field string, metadata map[string]any) *fault {
 	if metadata[field] == nil {
@@ -148,7 +157,7 @@ func checkStrings(kind, field string, metadata map[string]any) *fault {
 			return broken("%s: metadata.%s: keys under %s/ must not be set by a template", kind, field, v1alpha1.GroupName)
 		}
 		if _, ok := m[key].(string); !ok {
-			return broken("%s: metadata.%s: the value of %q must be a string, and is %s; pipe it through quote", kind, field, key, describe(m[key]))
+			return broken("%s: metadata.%s: the value of %q must be a string, and is %s; pipe it through quote", kind, field, shorten(key), describe(m[key]))
 		}
 	}
 	return nil

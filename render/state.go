@@ -201,10 +201,15 @@ func (s *state) include(name string, data any) (any, error) {
 		}
 		return nil, &f
 	}
-	if s.isEmpty(out) {
-		return text(""), nil
-	}
 	return out, nil
+}
+
+// truth stands last in conditions: printed text is not empty even if all that it stands for is.
+func (s *state) truth(v any) any {
+	if t, ok := v.(text); ok && s.isEmpty(t) {
+		return ""
+	}
+	return v
 }
 
 // nested executes a template within the current execution.

@@ -7,7 +7,7 @@ import (
 
 // suggest finds the word that was probably meant, as a clause to end an error with; "" if none is near.
 func suggest(found string, known []string) string {
-	best, distance := "", len(found)/3+2
+	best, distance := "", len(found)/3+1
 	for _, word := range slices.Sorted(slices.Values(known)) {
 		if d := edits(strings.ToLower(found), strings.ToLower(word)); d < distance {
 			best, distance = word, d

@@ -59,7 +59,7 @@ func (u *unit) engine() (*engine, error) {
 
 // newTemplate makes a template of trees, with functions bound to a state.
 func newTemplate(s *state, trees map[string]*parse.Tree, called map[string]bool) (*template.Template, error) {
-	bound := template.FuncMap{callField: s.field, callPrint: s.print, callIterate: s.iterate, callTick: s.tick}
+	bound := template.FuncMap{callField: s.field, callPrint: s.print, callIterate: s.iterate, callTick: s.tick, callTruth: s.truth}
 	for name := range called {
 		bound[name] = s.bind(name)
 	}
