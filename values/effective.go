@@ -73,11 +73,9 @@ type Inactive struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Reasons for warnings, besides ConditionError.
-const (
-	// RemoveIneffective: a removal found nothing that it may remove, or an override still sets what it names.
-	RemoveIneffective Reason = "RemoveIneffective"
-)
+// RemoveIneffective is the reason of a warning that a removal found nothing that it may remove, or that an override still
+// sets what it names. Warnings of a condition that failed have reason ConditionError.
+const RemoveIneffective Reason = "RemoveIneffective"
 
 // Warning is something in a policy that does not do what its author may think.
 type Warning struct {
@@ -95,7 +93,7 @@ type Shadow struct {
 	Path string
 	// Block of the policy that holds the leaf.
 	Block string
-	// By is the strongest of the blocks that keep the leaf out.
+	// By is the strongest of the blocks that keep the leaf out. It may be another block of the same policy.
 	By Setter
 	// Message is that of the constraint, if By is one that has a message.
 	Message string
@@ -123,9 +121,10 @@ type Effective struct {
 	Origins []Origin
 	// Removed are the leaves that were taken away, sorted by path.
 	Removed []Removal
-	// Inactive are the blocks that have no part in the result, in order of precedence.
+	// Inactive are the blocks that have no part in the result, in the order of Contributions; of one source default,
+	// override, constraints.
 	Inactive []Inactive
-	// Warnings are what authors should hear about, in order of precedence.
+	// Warnings are what authors should hear about: conditions, then removals, in the order of Contributions.
 	Warnings []Warning
 	// Contributions are the sources that match the target, the least specific first, the oldest first within a level. A
 	// source that is not listed does not match. The list has one entry for an invalid policy too, which sets nothing.

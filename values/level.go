@@ -12,7 +12,8 @@ const (
 	LevelBlueprint Level = iota + 1
 	// LevelClassGlobal is a GatewayClassConfig in the controller's namespace that targets the GatewayClass.
 	LevelClassGlobal
-	// LevelClassNamespace is a GatewayClassConfig that targets the namespace it is in.
+	// LevelClassNamespace is a GatewayClassConfig that targets the namespace it is in. This level and the next exist once
+	// for each namespace on the path, the Gateway's being the least specific.
 	LevelClassNamespace
 	// LevelClassLocal is a GatewayClassConfig in any other namespace that targets the GatewayClass.
 	LevelClassLocal

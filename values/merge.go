@@ -51,8 +51,9 @@ const (
 	leafNull
 )
 
-// leafOf says of what kind a leaf is, or that the value is none, but a map with something in it. This is the one place that
-// decides how deep merging goes.
+// leafOf says of what kind a leaf is, or that the value is none, but a map with something in it. It sees the tree of a layer,
+// which overlay merges, so both always go equally deep. A path that is to merge in another way, as a schema's markers may
+// say, must come in another shape into the layer: an atomic map as a list of one, a list with keys as a map.
 func leafOf(value any) (kind leafKind, leaf bool) {
 	switch value := value.(type) {
 	case nil:

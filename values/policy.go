@@ -24,7 +24,7 @@ const (
 // Policy is a source of values as it was understood: a GatewayClassConfig, a GatewayConfig or a blueprint's own values. It
 // is parsed once a generation and never changes after; any number of Computes may share it.
 type Policy struct {
-	kind string
+	kind, ref string
 	// meta holds namespace, name and creation time only.
 	meta     metav1.ObjectMeta
 	deleting bool
@@ -59,11 +59,21 @@ type removal struct {
 }
 
 // Ref is how provenance calls the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
-func (p *Policy) Ref() string {
-	if p.meta.Namespace == "" {
-		return p.kind + "/" + p.meta.Name
+func (p *Policy) Ref() string { return p.ref }
+
+// newPolicy knows what of an object's metadata counts here.
+func newPolicy(kind string, object metav1.Object) *Policy {
+	p := &Policy{
+		kind: kind, ref: kind + "/" + object.GetName(),
+		meta: metav1.ObjectMeta{
+			Namespace: object.GetNamespace(), Name: object.GetName(), CreationTimestamp: object.GetCreationTimestamp(),
+		},
+		deleting: object.GetDeletionTimestamp() != nil,
 	}
-	return p.kind + "/" + p.meta.Namespace + "/" + p.meta.Name
+	if namespace := object.GetNamespace(); namespace != "" {
+		p.ref = kind + "/" + namespace + "/" + object.GetName()
+	}
+	return p
 }
 
 // TargetsListeners says whether a target reference narrows its target to listeners of a Gateway or ListenerSet. Such a
@@ -82,7 +92,7 @@ func (p *Policy) TargetsListeners() bool {
 // with it contributes nothing, but should be handed to Compute all the same, which tells what it would have reached.
 func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
 	spec := object.PolicySpec()
-	p := &Policy{kind: object.PolicyKind(), meta: identity(object), deleting: object.GetDeletionTimestamp() != nil}
+	p := newPolicy(object.PolicyKind(), object)
 	var found problems
 	p.parseTargetRefs(spec, &found)
 	p.parseBlocks("spec", &spec.ValuesBlocks, &found)
@@ -99,7 +109,7 @@ func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
 
 // ParseBlueprint reads the values of a blueprint, as Parse does. A blueprint without values is fine.
 func ParseBlueprint(b *v1alpha1.GatewayClassBlueprint) (*Policy, verdict.Verdict) {
-	p := &Policy{kind: kindBlueprint, meta: identity(b)}
+	p := newPolicy(kindBlueprint, b)
 	var found problems
 	if v := b.Spec.Values; v != nil {
 		p.parseBlocks("spec.values", &v.ValuesBlocks, &found)
@@ -108,15 +118,6 @@ func ParseBlueprint(b *v1alpha1.GatewayClassBlueprint) (*Policy, verdict.Verdict
 		}
 	}
 	return p.judged(&found)
-}
-
-// identity is what of an object's metadata counts here.
-func identity(object metav1.Object) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace:         object.GetNamespace(),
-		Name:              object.GetName(),
-		CreationTimestamp: object.GetCreationTimestamp(),
-	}
 }
 
 // judged turns what was found wrong into a verdict.

@@ -24,7 +24,8 @@ type Route struct {
 // Target is what values are wanted for: the path from the class down to a Gateway, one of its listeners, or a route under
 // one parent.
 type Target struct {
-	// ControllerNamespace is the namespace in which GatewayClassConfigs reach all Gateways of a class.
+	// ControllerNamespace is the namespace in which GatewayClassConfigs reach all Gateways of a class; empty
+	// means v1alpha1.DefaultControllerNamespace.
 	ControllerNamespace string
 	// Class is the Gateway's GatewayClass.
 	Class Object
@@ -36,7 +37,7 @@ type Target struct {
 	Listener *Listener
 	// Route is set for the values of route templates.
 	Route *Route
-	// Namespaces holds the labels of the namespaces on the path, by name.
+	// Namespaces holds the labels of the namespaces on the path, by name. Without them no label selects a namespace.
 	Namespaces map[string]map[string]string
 	// AppliesTo is the kind of template that will read the values; empty means Route if Route is set, else Gateway.
 	AppliesTo v1alpha1.AppliesTo

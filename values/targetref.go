@@ -2,6 +2,7 @@ package values
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +58,7 @@ func parseTargetRef(policyKind string, index int, r *v1alpha1.PolicyTargetRefere
 		return ref, err
 	}
 	if (r.Name == "") == (r.Selector == nil) {
-		return ref, fmt.Errorf("needs exactly one of name and selector; write `selector: {}` to target all of its kind")
+		return ref, errors.New("needs exactly one of name and selector; write `selector: {}` to target all of its kind")
 	}
 	for _, template := range r.AppliesTo {
 		if template != v1alpha1.AppliesToGateway && template != v1alpha1.AppliesToRoute {
@@ -100,11 +101,11 @@ func checkSections(r *v1alpha1.PolicyTargetReference) error {
 	case r.SectionName == nil && r.ListenerSelector == nil:
 		return nil
 	case r.SectionName != nil && r.ListenerSelector != nil:
-		return fmt.Errorf("has both sectionName and listenerSelector; keep one of them")
+		return errors.New("has both sectionName and listenerSelector; keep one of them")
 	case kind == kindGatewayClass || kind == kindNamespace:
-		return fmt.Errorf("has sectionName or listenerSelector, but a %s has no sections", kind)
+		return fmt.Errorf("has sectionName or listenerSelector, but %s has no sections", kind)
 	case r.ListenerSelector != nil && kind != kindGateway && kind != kindListenerSet:
-		return fmt.Errorf("has listenerSelector, but a %s has rules, not listeners; name one by sectionName", kind)
+		return fmt.Errorf("has listenerSelector, but %s has rules, not listeners; name one by sectionName", kind)
 	case r.SectionName != nil && *r.SectionName == "":
 		return fmt.Errorf("has an empty sectionName; leave it out to target the whole %s", kind)
 	}
