@@ -1,0 +1,127 @@
+package chart
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/gatewright/gatewright/test/kube"
+)
+
+// The rights and the arguments of the chart are right if the controller, outside of the cluster but with nothing else, does
+// its work: it makes a Gateway Programmed, and lets go of everything again.
+func TestTheControllerWorksWithTheChartsRightsAndArguments(t *testing.T) {
+	const namespace = "gatewright-system"
+	// Not the server that other test processes share: the controller would work on their Gateways too.
+	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
+	server, err := kube.Start(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	kubectl := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command(filepath.Join(server.Assets, "kubectl"), append(args, "--kubeconfig", server.Kubeconfig)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+
+	env := []string{"KUBECONFIG=" + server.Kubeconfig}
+	if _, err := helm(t, env, "install", release, chartDir(), "--namespace", namespace, "--create-namespace"); err != nil {
+		t.Fatal(err)
+	}
+	summed := "clusterrole/" + namespace + "-" + release + "-blueprints"
+	kubectl("wait", "--for=jsonpath={.rules[0]}", "--timeout=60s", summed)
+	args := deployment(t, render(t, namespace)).Spec.Template.Spec.Containers[0].Args
+	token := kubectl("create", "token", release, "--namespace", namespace)
+	log := startController(t, kubeconfigWith(t, server.Kubeconfig, token), args)
+
+	kubectl("apply", "-f", filepath.Join(kube.RepoRoot(), "samples", "quickstart"))
+	kubectl("wait", "--for=condition=Programmed", "--timeout=60s", "--namespace=quickstart", "gateway/web")
+	// Each of these waits until the finalizers are gone.
+	kubectl("delete", "httproutes,listenersets,gateways", "--all", "--all-namespaces", "--timeout=60s")
+	kubectl("delete", "gatewayclasses", "--all", "--timeout=60s")
+	kubectl("delete", "gatewayclassblueprints", "--all", "--timeout=60s")
+
+	for line := range strings.Lines(log()) {
+		if strings.Contains(line, "forbidden") {
+			t.Errorf("the controller lacks a right: %s", line)
+		}
+	}
+}
+
+// kubeconfigWith writes a kubeconfig that has a token for all credentials, and returns its path.
+func kubeconfigWith(t *testing.T, kubeconfig, token string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user := range config.AuthInfos {
+		config.AuthInfos[user] = &api.AuthInfo{Token: token}
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// startController builds the controller and runs it to the end of the test. It returns what reads the log so far.
+func startController(t *testing.T, kubeconfig string, args []string) (log func() string) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "gatewright-controller")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/gatewright-controller")
+	build.Dir = kube.RepoRoot()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the controller: %v\n%s", err, out)
+	}
+	output := &lockedBuffer{}
+	// The addresses are the machine's here, not a Pod's: any that is free will do.
+	controller := exec.Command(binary, append(args,
+		"--kubeconfig="+kubeconfig, "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0")...)
+	controller.Stdout, controller.Stderr = output, output
+	if err := controller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = controller.Process.Signal(syscall.SIGTERM)
+		err := controller.Wait()
+		if t.Failed() || err != nil {
+			t.Errorf("the controller ended with %v; its log:\n%s", err, output.String())
+		}
+	})
+	return output.String
+}
+
+// A lockedBuffer may be read while a process writes to it.
+type lockedBuffer struct {
+	sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(text []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *lockedBuffer) String() string {
+	b.Lock()
+	defer b.Unlock()
+	return b.text.String()
+}
