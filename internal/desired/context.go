@@ -14,10 +14,10 @@ import (
 )
 
 // context gathers what all templates of a Gateway and its routes see.
-func (in Inputs) context(owner Owner, effective values.Effective) render.Context {
+func (in Inputs) context(owner Owner, effective values.Effective, listeners []values.Effective) render.Context {
 	return render.Context{
 		Gateway:   objectMap(string(gateway.KindGateway), in.Merged.EffectiveGateway()),
-		Listeners: in.listeners(),
+		Listeners: in.listeners(listeners),
 		Values:    effective.Tree,
 		Hostnames: render.Hostnames(in.Merged.Hostnames),
 		Class:     objectMap("GatewayClass", in.Snapshot.Class),
@@ -25,29 +25,41 @@ func (in Inputs) context(owner Owner, effective values.Effective) render.Context
 	}
 }
 
-// listeners are `.Listeners`: the accepted ones, each with its source and the values that are effective for it. Where no policy is
-// narrowed to listeners, all those of one object have the same values.
-func (in Inputs) listeners() []any {
+// listenerValues are the values that are effective for each merged listener; nothing for one that is not accepted. Where no
+// policy is narrowed to listeners, all those of one object have the same.
+func (in Inputs) listenerValues() []values.Effective {
 	narrowed := slices.ContainsFunc(in.Policies, (*values.Policy).TargetsListeners)
-	bySource := map[gateway.ParentKey]values.Tree{}
-	var list []any
-	for _, l := range in.Merged.Listeners {
+	bySource := map[gateway.ParentKey]values.Effective{}
+	list := make([]values.Effective, len(in.Merged.Listeners))
+	for i, l := range in.Merged.Listeners {
 		if !l.Accepted.OK {
 			continue
 		}
-		m := toMap(l.Spec)
-		m["name"] = string(l.Name)
+		key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
+		effective, known := bySource[key]
+		if !known || narrowed {
+			effective = in.values(in.listenerTarget(l))
+			bySource[key] = effective
+		}
+		list[i] = effective
+	}
+	return list
+}
+
+// listeners are `.Listeners`: the accepted ones, each with its source and its values.
+func (in Inputs) listeners(effective []values.Effective) []any {
+	var list []any
+	for i := range in.Merged.Listeners {
+		l := &in.Merged.Listeners[i]
+		if !l.Accepted.OK {
+			continue
+		}
+		m := toMap(l.Effective(in.Merged.Gateway.Namespace))
 		m["source"] = map[string]any{
 			"kind": string(l.Source.Kind), "namespace": l.Source.Namespace, "name": l.Source.Name,
 			"sectionName": string(l.Source.SectionName),
 		}
-		key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
-		tree, known := bySource[key]
-		if !known || narrowed {
-			tree = in.values(in.listenerTarget(l)).Tree
-			bySource[key] = tree
-		}
-		m["Values"] = tree
+		m["Values"] = effective[i].Tree
 		list = append(list, m)
 	}
 	return list

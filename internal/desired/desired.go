@@ -41,6 +41,8 @@ type Parent struct {
 	Under *gateway.Parent
 	// Values are the effective values that its templates read.
 	Values values.Effective
+	// Listeners are the values that are effective for each merged listener of a Gateway; nil for a route.
+	Listeners []values.Effective
 
 	kinds  []schema.GroupVersionKind
 	set    *render.Set
@@ -52,7 +54,10 @@ type Parent struct {
 func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
 	effective := in.values(in.target())
-	return in.begin(owner, nil, in.Program.Gateway, in.context(owner, effective), effective)
+	listeners := in.listenerValues()
+	p := in.begin(owner, nil, in.Program.Gateway, in.context(owner, effective, listeners), effective)
+	p.Listeners = listeners
+	return p
 }
 
 // Route begins the rendering of a route under each parent that accepts it, in the order of the route's parentRefs. There is
@@ -63,6 +68,7 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 		return nil
 	}
 	owner := OwnerOf(string(attachment.Route.Kind), attachment.Route.Object)
+	listeners := in.listenerValues()
 	var parents []*Parent
 	for i := range attachment.Parents {
 		under := &attachment.Parents[i]
@@ -70,7 +76,7 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 			continue
 		}
 		effective := in.values(in.routeTarget(attachment.Route, *under))
-		c := in.context(owner, effective)
+		c := in.context(owner, effective, listeners)
 		c.Route = routeMap(attachment.Route)
 		c.ParentRef = parentMap(in.Merged, *under)
 		parents = append(parents, in.begin(owner, under, set, c, effective))
@@ -111,11 +117,16 @@ func (p *Parent) Templates() []string { return p.set.Names() }
 // Held says why the rendering must stay as it is, or nil: a policy that guards it cannot be read, and what it would forbid is not
 // known.
 func (p *Parent) Held() *verdict.Verdict {
-	if len(p.Values.Held) == 0 {
+	held := slices.Clone(p.Values.Held)
+	for _, listener := range p.Listeners {
+		held = append(held, listener.Held...)
+	}
+	if len(held) == 0 {
 		return nil
 	}
+	slices.Sort(held)
 	v := verdict.No(v1alpha1.ReasonFailed, "%s is invalid and carries overrides or constraints; mend it, its status says how",
-		strings.Join(p.Values.Held, ", "))
+		strings.Join(slices.Compact(held), ", "))
 	return &v
 }
 
