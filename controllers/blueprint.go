@@ -58,8 +58,12 @@ func (r *blueprintReconciler) record(
 	if ready != nil {
 		all = slices.Clone(ready.program.Kinds())
 	}
+	elsewhere, err := r.renderedElsewhere(ctx, b)
+	if err != nil {
+		return nil, false, err
+	}
 	for _, kind := range recordedKinds(b) {
-		if ready != nil && slices.Contains(all, kind) && b.DeletionTimestamp == nil {
+		if ready != nil && slices.Contains(all, kind) && b.DeletionTimestamp == nil || elsewhere[kind] {
 			continue
 		}
 		lives, err := r.lives(ctx, kind, b)
@@ -78,8 +82,36 @@ func (r *blueprintReconciler) record(
 	return kinds, leftovers, nil
 }
 
+// renderedElsewhere are the kinds that another blueprint renders now, so that objects of them are found whether or not this one
+// records them. What another merely records from an earlier generation does not count: both could then rely on each other.
+func (r *blueprintReconciler) renderedElsewhere(
+	ctx context.Context, b *v1alpha1.GatewayClassBlueprint,
+) (map[schema.GroupVersionKind]bool, error) {
+	blueprints, err := r.fetch.Blueprints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[schema.GroupVersionKind]bool{}
+	for i := range blueprints {
+		other := &blueprints[i]
+		if other.Name == b.Name || other.DeletionTimestamp != nil {
+			continue
+		}
+		recorded := recordedKinds(other)
+		if ready, _ := r.programs.get(other); ready != nil {
+			for _, kind := range ready.program.Kinds() {
+				if slices.Contains(recorded, kind) {
+					kinds[kind] = true
+				}
+			}
+		}
+	}
+	return kinds, nil
+}
+
 // lives says whether there may be a rendered object of a kind. Where that cannot be told yet, there may be.
 func (r *blueprintReconciler) lives(ctx context.Context, kind schema.GroupVersionKind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
+	r.children.AwaitDeletes(kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
 	unwatched := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
 	if unwatched == nil {
 		return r.children.Any(ctx, kind)

@@ -71,8 +71,7 @@ func (r *gatewayReconciler) release(ctx context.Context, gw *gatewayv1.Gateway) 
 	if !exists || err != nil {
 		return err
 	}
-	_, err = r.abandon(ctx, desired.OwnerOf(string(gateway.KindGateway), gw))
-	return err
+	return r.giveUp(ctx, gw, desired.OwnerOf(string(gateway.KindGateway), gw))
 }
 
 // report writes the Rendering, the Gateway's status and those of its ListenerSets, each only if it changed.

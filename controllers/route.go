@@ -36,6 +36,9 @@ func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if len(work.judged) == 0 && !work.hold {
+		return result(errors.Join(r.giveUp(ctx, object, owner), r.report(ctx, object, owner, work, converged{})))
+	}
 	for _, rendering := range work.renderings {
 		if err := r.protect(ctx, object, rendering.in); err != nil {
 			return result(err)

@@ -53,6 +53,8 @@ type Children struct {
 	refused map[schema.GroupVersionKind]refusal
 	waiting map[schema.GroupVersionKind]map[owner]bool
 	queues  map[string]queue
+	// deletes are the owners that are to hear of the next object of a kind that goes, whosever it is.
+	deletes map[schema.GroupVersionKind]map[owner]bool
 }
 
 // refusal is why a kind could not be watched. It is believed for a moment, so that many Gateways do not all ask the same.
@@ -78,6 +80,7 @@ func NewChildren(labelled cache.Cache, reader client.Reader, mapper meta.RESTMap
 		refused: map[schema.GroupVersionKind]refusal{},
 		waiting: map[schema.GroupVersionKind]map[owner]bool{},
 		queues:  map[string]queue{},
+		deletes: map[schema.GroupVersionKind]map[owner]bool{},
 	}
 }
 
@@ -155,7 +158,7 @@ func (c *Children) start(ctx context.Context, gvk schema.GroupVersionKind) (cach
 	if err != nil {
 		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
 	}
-	if _, err := informer.AddEventHandler(c.handler()); err != nil {
+	if _, err := informer.AddEventHandler(c.handler(gvk)); err != nil {
 		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
 	}
 	c.kinds[gvk] = informer
@@ -269,7 +272,27 @@ func (c *Children) OwnedBy(ctx context.Context, uid types.UID) ([]*unstructured.
 	return owned, nil
 }
 
-func (c *Children) handler() toolscache.ResourceEventHandler {
+// AwaitDeletes has an owner woken once, when the next object of a kind goes, whosever it is.
+func (c *Children) AwaitDeletes(gvk schema.GroupVersionKind, ownerKind string, name types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deletes[gvk] == nil {
+		c.deletes[gvk] = map[owner]bool{}
+	}
+	c.deletes[gvk][owner{ownerKind, name}] = true
+}
+
+// gone wakes whoever waits for objects of a kind to go.
+func (c *Children) gone(gvk schema.GroupVersionKind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for o := range c.deletes[gvk] {
+		c.enqueue(o)
+	}
+	delete(c.deletes, gvk)
+}
+
+func (c *Children) handler(gvk schema.GroupVersionKind) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { c.changed(o) },
 		UpdateFunc: func(before, after any) { c.changed(before, after) },
@@ -278,6 +301,7 @@ func (c *Children) handler() toolscache.ResourceEventHandler {
 				o = tombstone.Obj
 			}
 			c.changed(o)
+			c.gone(gvk)
 		},
 	}
 }
