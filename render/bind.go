@@ -157,6 +157,12 @@ func (s *state) bindScalar(scalar manifest.Scalar) (any, bool, error) {
 	return token.value, true, nil
 }
 
+// bindString is bindScalar for text that a function parses: there, a string is always a string.
+func (s *state) bindString(scalar manifest.Scalar) (any, bool, error) {
+	scalar.Plain = false
+	return s.bindScalar(scalar)
+}
+
 // hasLines says whether a text holds lines of an indented string.
 func (s *state) hasLines(scalar string) bool {
 	for _, after := range strings.Split(scalar, tokenStart)[1:] {

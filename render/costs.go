@@ -136,12 +136,15 @@ func regexCost(args []any) (int, error) {
 func parseCost(args []any) (int, error) {
 	switch v := args[0].(type) {
 	case string:
-		return len(v) / 64, nil
+		return len(v) / bytesParsedPerStep, nil
 	case text:
-		return len(v) / 64, nil
+		return len(v) / bytesParsedPerStep, nil
 	}
 	return 0, nil
 }
+
+// includeCost is what executing a template costs besides its steps.
+func includeCost([]any) (int, error) { return 4, nil }
 
 // length of a list; 0 for all else.
 func length(v any) int {

@@ -38,6 +38,8 @@ func allowed() map[string]*function {
 	all := ownFunctions()
 	library := sprig.TxtFuncMap()
 	library["html"], library["js"], library["urlquery"] = template.HTMLEscaper, template.JSEscaper, template.URLQueryEscaper
+	// sprig's own answers "no match" for what is no regular expression.
+	library["regexMatch"] = library["mustRegexMatch"]
 	for _, name := range strings.Fields(librarySafe) {
 		all[name] = fromLibrary(library[name])
 	}

@@ -219,12 +219,12 @@ func (in *instrumenter) pipe(p *parse.PipeNode, dot origin, m mode) {
 	}
 	defer func() { in.depth-- }()
 	from := in.originOf(p, dot)
+	in.literalMessages(p)
 	for i, cmd := range p.Cmds {
 		wanted := m
 		if i+1 < len(p.Cmds) {
 			wanted = absentFor(p.Cmds[i+1].Args[0])
 		}
-		in.literalMessage(p, i)
 		in.command(cmd, dot, wanted, i > 0)
 	}
 	in.declare(p, from)
@@ -262,36 +262,25 @@ func absentFor(callee parse.Node) mode {
 // isLogic says whether text/template evaluates a function itself, since it may not evaluate all of its arguments.
 func isLogic(name string) bool { return name == "and" || name == "or" || name == "not" }
 
-// literalMessage keeps values out of the messages of fail and required: what is shown is the author's literal text only.
-func (in *instrumenter) literalMessage(p *parse.PipeNode, i int) {
-	cmd := p.Cmds[i]
-	name, ok := cmd.Args[0].(*parse.IdentifierNode)
-	if !ok || (name.Ident != "fail" && name.Ident != "required") {
-		return
+// literalMessages keeps values out of the messages of fail and required: what is shown is the author's literal text only.
+func (in *instrumenter) literalMessages(p *parse.PipeNode) {
+	last := len(p.Cmds) - 1
+	if last > 0 && len(p.Cmds[last].Args) == 1 && p.Cmds[last].Args[0].String() == "fail" {
+		// What is piped into fail is made its argument.
+		made := &parse.PipeNode{NodeType: parse.NodePipe, Pos: p.Pos, Cmds: p.Cmds[:last]}
+		p.Cmds = p.Cmds[last:]
+		p.Cmds[0].Args = append(p.Cmds[0].Args, made)
 	}
-	piped := len(cmd.Args) == 1
-	if !piped {
-		if _, ok := cmd.Args[1].(*parse.StringNode); ok {
-			return
+	for _, cmd := range p.Cmds {
+		name := cmd.Args[0].String()
+		if len(cmd.Args) < 2 || (name != "fail" && name != "required") || cmd.Args[1].Type() == parse.NodeString {
+			continue
 		}
-	}
-	message := "the template refuses what it was given; its message is made of values and is not shown"
-	var literal string
-	if piped && i > 0 {
-		literal = firstString(p.Cmds[i-1])
-	} else if !piped {
-		literal = firstString(cmd.Args[1])
-	}
-	if literal != "" {
-		message = literal + " (the values in this message are not shown)"
-	}
-	node := &parse.StringNode{NodeType: parse.NodeString, Pos: cmd.Pos, Quoted: strconv.Quote(message), Text: message}
-	switch {
-	case !piped:
-		cmd.Args[1] = node
-	case name.Ident == "fail" && i > 0 && i == len(p.Cmds)-1:
-		cmd.Args = append(cmd.Args, node)
-		p.Cmds = slices.Delete(p.Cmds, 0, i)
+		message := "the template refuses what it was given; its message is made of values and is not shown"
+		if literal := firstString(cmd.Args[1]); literal != "" {
+			message = literal + " (the values in this message are not shown)"
+		}
+		cmd.Args[1] = &parse.StringNode{NodeType: parse.NodeString, Pos: cmd.Pos, Quoted: strconv.Quote(message), Text: message}
 	}
 }
 

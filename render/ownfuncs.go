@@ -37,8 +37,8 @@ func ownFunctions() map[string]*function {
 		"toPrettyJson": raw(walk(fixed(1, toJson("  ")))), "fromYaml": raw(parses(fixed(1, fromYaml))), "fromJson": raw(parses(fixed(1, fromJson))),
 		"quote":  raw(walk(&function{min: 1, max: -1, nils: true, call: quote})),
 		"indent": raw(fixed(2, indent(""))), "nindent": raw(fixed(2, indent("\n"))),
-		"trim":    raw(fixed(1, trim)),
-		"include": {min: 2, max: 2, absent: patient, nils: true, raw: true, call: include},
+		"trim": raw(fixed(1, trim)), "trimPrefix": raw(fixed(2, trimEnd(strings.TrimPrefix))), "trimSuffix": raw(fixed(2, trimEnd(strings.TrimSuffix))),
+		"include": {min: 2, max: 2, absent: patient, nils: true, raw: true, cost: includeCost, call: include},
 		"tpl":     {min: 2, max: 2, absent: patient, nils: true, call: tpl},
 		"fail":    fixed(1, fail), "required": {min: 2, max: 2, absent: patient, nils: true, raw: true, call: required},
 		"default": raw(cope(&function{min: 1, max: 2, call: defaultTo})), "coalesce": raw(cope(any1(coalesce))),
@@ -162,7 +162,7 @@ func fromYaml(s *state, args []any) (any, error) {
 	source, bind := "", manifest.Bind(nil)
 	switch v := args[0].(type) {
 	case text:
-		source, bind = string(v), s.bindScalar
+		source, bind = string(v), s.bindString
 	case string:
 		source = v
 	default:

@@ -230,7 +230,7 @@ func (s *state) tpl(source string, data any) (any, error) {
 	if len(source) > maxSource/4 {
 		return nil, broken("tpl: the text is longer than %d bytes", maxSource/4)
 	}
-	if err := s.budget.spend(len(source) / 16); err != nil {
+	if err := s.budget.spend(len(source) / bytesParsedPerStep); err != nil {
 		return nil, err
 	}
 	added := len(s.extra)
