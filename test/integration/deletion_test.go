@@ -77,6 +77,7 @@ func TestADeletedGatewayLeavesNothingBehind(t *testing.T) {
 	left := w.left(gw, configMaps, services, priorityClasses)
 	priority := "PriorityClass/" + w.namespace + "-edge"
 	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
+	is(t, "the Gateway waits for what the garbage collector cannot reach", []string{v1alpha1.FinalizerClusterScoped}, w.finalizers(gw))
 	is(t, "all is there", []string{"ConfigMap/edge", priority, "Service/edge", "Rendering/edge"}, left)
 
 	w.delete(gw)
@@ -162,12 +163,18 @@ func TestAGatewayThatMovesToAnotherControllersClassIsGivenUp(t *testing.T) {
 	change(w, gw, func(gw *gatewayv1.Gateway) { gw.Spec.GatewayClassName = gatewayv1.ObjectName(w.name + "-theirs") })
 	becomes(t, "nothing is left of the Gateway", nothing, w.left(gw, configMaps, priorityClasses))
 	becomes(t, "nothing is left of its route", nothing, w.left(route, configMaps))
-	becomes(t, "no finalizer holds the Gateway", nothing, func() ([]string, error) {
-		err := shared.client.Get(w.Context(), client.ObjectKeyFromObject(gw), gw)
-		return append(nothing, gw.Finalizers...), err
-	})
+	becomes(t, "no finalizer holds the Gateway", nothing, w.finalizers(gw))
+	becomes(t, "no finalizer holds the route", nothing, w.finalizers(route))
 	becomes(t, "nothing is said of the set any more", setWaits, w.setReport("shop"))
 	becomes(t, "nothing is said of the route any more", map[string][]string{}, w.routeReports("shop"))
+}
+
+// finalizers are those of an object as it is now.
+func (w *world) finalizers(o client.Object) func() ([]string, error) {
+	return func() ([]string, error) {
+		err := shared.client.Get(w.Context(), client.ObjectKeyFromObject(o), o)
+		return append(nothing, o.GetFinalizers()...), err
+	}
 }
 
 func TestAGatewayThatMovesToAnotherClassOfOursIsMadeOver(t *testing.T) {

@@ -35,9 +35,16 @@ type world struct {
 // newWorld makes a world that goes with its test. If the test fails, it tells what was in it.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t}
-	w.namespace = w.newNamespace(nil)
+	w := newWorldOf(t, "")
 	w.name = w.namespace
+	return w
+}
+
+// newWorldOf makes a world whose class another world has made.
+func newWorldOf(t *testing.T, name string) *world {
+	t.Helper()
+	w := &world{T: t, name: name}
+	w.namespace = w.newNamespace(nil)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w.dump())
