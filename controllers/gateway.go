@@ -81,11 +81,12 @@ func (r *gatewayReconciler) report(
 	errs := []error{r.writeRendering(ctx, in, parent, outcome)}
 
 	after := gw.DeepCopy()
-	status.Gateway(after, in.Merged, outcome)
+	v := status.Values{Gateway: parent.Values, Listeners: parent.Listeners}
+	status.Gateway(after, in.Merged, v, outcome)
 	errs = append(errs, r.update(ctx, gw, after, gatewayConditions))
 	for _, set := range in.Merged.ListenerSets {
 		after := set.Object.DeepCopy()
-		status.ListenerSet(after, set, outcome.Programmed())
+		status.ListenerSet(after, set, v, outcome.Programmed())
 		errs = append(errs, r.update(ctx, set.Object, after, listenerSetConditions))
 	}
 	return errors.Join(errs...)

@@ -13,6 +13,7 @@ import (
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/values"
 )
 
 // gatewayClassReconciler reports on GatewayClasses of ours and keeps them while Gateways use them.
@@ -44,8 +45,16 @@ func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		}
 	}
 	after := class.DeepCopy()
+	policies, err := r.fetch.PoliciesIn(ctx, r.controllerNamespace)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	accepted := classVerdict(class, blueprint, v)
 	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusAccepted), accepted, class.Generation)
+	affecting := values.Compute(nil, r.policies.all(policies), values.Target{
+		ControllerNamespace: r.controllerNamespace, Class: values.Object{Name: class.Name, Labels: class.Labels},
+	})
+	status.Affected(&after.Status.Conditions, affecting.Contributions, class.Generation)
 	return result(r.update(ctx, class, after, gatewayClassConditions))
 }
 

@@ -88,6 +88,16 @@ func (s *shell) classesOfBlueprint(ctx context.Context, b *v1alpha1.GatewayClass
 	return requests(ctx, classes, err)
 }
 
+// classesOfPolicy wakes all classes for a policy that may be attached to any of them: what a selector matches is for package values
+// to say.
+func (s *shell) classesOfPolicy(ctx context.Context, policy *v1alpha1.GatewayClassConfig) []ctrl.Request {
+	if policy.Namespace != s.controllerNamespace {
+		return nil
+	}
+	classes, err := s.fetch.Classes(ctx)
+	return requests(ctx, classes, err)
+}
+
 func classOfGateway(_ context.Context, gw *gatewayv1.Gateway) []ctrl.Request {
 	return request("", string(gw.Spec.GatewayClassName))
 }

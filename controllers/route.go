@@ -14,7 +14,6 @@ import (
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
-	"github.com/gatewright/gatewright/internal/verdict"
 )
 
 // httpRouteReconciler implements HTTPRoutes: what the blueprint of each parent's class renders for them.
@@ -125,9 +124,10 @@ func (r *httpRouteReconciler) report(
 	ctx context.Context, route *gatewayv1.HTTPRoute, owner desired.Owner, work routeWork, done converged,
 ) error {
 	var errs []error
-	programmed := map[string]verdict.Verdict{}
+	under := map[string]status.RouteParent{}
 	for i, rendering := range work.renderings {
-		programmed[underName(rendering.parent.Under)] = done.outcomes[i].Programmed()
+		programmed := done.outcomes[i].Programmed()
+		under[underName(rendering.parent.Under)] = status.RouteParent{Programmed: &programmed, Values: rendering.parent.Values}
 		errs = append(errs, r.writeRendering(ctx, rendering.in, rendering.parent, done.outcomes[i]))
 	}
 	if done.settled {
@@ -135,10 +135,8 @@ func (r *httpRouteReconciler) report(
 	}
 	var entries []status.RouteParent
 	for _, parent := range work.judged {
-		entry := status.RouteParent{Ref: parent.Ref, Accepted: parent.Accepted}
-		if v, ok := programmed[underName(&parent)]; ok {
-			entry.Programmed = &v
-		}
+		entry := under[underName(&parent)]
+		entry.Ref, entry.Accepted = parent.Ref, parent.Accepted
 		entries = append(entries, entry)
 	}
 	after := route.DeepCopy()

@@ -138,6 +138,7 @@ func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) err
 		For(&gatewayv1.GatewayClass{}).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.classesOfBlueprint), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(classOfGateway), builder.WithPredicates(existenceChanged)).
+		Watches(&v1alpha1.GatewayClassConfig{}, on(s.classesOfPolicy), specChanged).
 		Complete(&gatewayClassReconciler{s})
 }
 

@@ -39,6 +39,10 @@ const (
 	ConditionAccepted = "Accepted"
 	// ConditionProgrammed says whether what an object asks for is in effect.
 	ConditionProgrammed = "Programmed"
+	// ConditionGatewayClassConfigAffected and ConditionGatewayConfigAffected say, on what policies are attached to, which
+	// policies of the kind have a part in its values.
+	ConditionGatewayClassConfigAffected = GroupName + "/GatewayClassConfigAffected"
+	ConditionGatewayConfigAffected      = GroupName + "/GatewayConfigAffected"
 	// ConditionRouteProgrammed says, in a route's status for one parent, whether what was rendered for it is in effect.
 	ConditionRouteProgrammed = GroupName + "/Programmed"
 	// ConditionRendered says whether every template of a parent yielded its objects.
@@ -59,6 +63,8 @@ const (
 	ReasonOverridden     = "Overridden"
 	// ReasonPartiallyProgrammed marks a policy of which some values are set by others.
 	ReasonPartiallyProgrammed = "PartiallyProgrammed"
+	// ReasonAffected is the reason of the conditions that name the policies which affect an object.
+	ReasonAffected = "Affected"
 	// ReasonUnsupported marks a field that this version knows but does not act on yet.
 	ReasonUnsupported = "Unsupported"
 	ReasonPending     = "Pending"

@@ -9,14 +9,31 @@ import (
 
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/values"
 )
 
+// Values are what is known of a Gateway's values, for the conditions that name the policies behind them.
+type Values struct {
+	// Gateway are the values of the Gateway, and Listeners those of each merged listener; nothing for a rejected one.
+	Gateway   values.Effective
+	Listeners []values.Effective
+}
+
+// listener returns what has a part in the values of a merged listener.
+func (v Values) listener(i int) []values.Contribution {
+	if i < 0 || i >= len(v.Listeners) {
+		return nil
+	}
+	return v.Listeners[i].Contributions
+}
+
 // Gateway fills in a Gateway's status. Conditions of others stay, on the Gateway and on its listeners.
-func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, o Outcome) {
+func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, v Values, o Outcome) {
 	s := &gw.Status
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionAccepted), m.Accepted, gw.Generation)
 	programmed := gatewayProgrammed(m.Accepted, o)
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionProgrammed), programmed, gw.Generation)
+	Affected(&s.Conditions, v.Gateway.Contributions, gw.Generation)
 	if o.Failed == nil && o.AddressPending == "" {
 		s.Addresses = o.Addresses
 	}
@@ -25,7 +42,7 @@ func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, o Outcome) {
 
 	before := s.Listeners
 	s.Listeners = nil
-	for _, l := range m.GatewayListeners() {
+	for i, l := range m.GatewayListeners() {
 		entry := gatewayv1.ListenerStatus{Name: l.Source.SectionName}
 		if i := slices.IndexFunc(before, func(e gatewayv1.ListenerStatus) bool { return e.Name == entry.Name }); i >= 0 {
 			entry.Conditions = before[i].Conditions
@@ -33,6 +50,8 @@ func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, o Outcome) {
 		entry.SupportedKinds = l.SupportedKinds
 		entry.AttachedRoutes = l.AttachedRoutes
 		listener(&entry.Conditions, l, programmed, gw.Generation)
+		Affected(&entry.Conditions,
+			between(v.listener(i), values.LevelGatewayListenersSelected, values.LevelGatewayListener), gw.Generation)
 		s.Listeners = append(s.Listeners, entry)
 	}
 }
@@ -57,7 +76,7 @@ func gatewayProgrammed(accepted verdict.Verdict, o Outcome) verdict.Verdict {
 }
 
 // ListenerSet fills in a ListenerSet's status. programmed is what its Gateway says of the rendered objects.
-func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, programmed verdict.Verdict) {
+func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, v Values, programmed verdict.Verdict) {
 	s := &ls.Status
 	own := m.Programmed
 	if own.OK && !programmed.OK {
@@ -66,9 +85,10 @@ func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, programmed ve
 	Set(&s.Conditions, string(gatewayv1.ListenerSetConditionAccepted), m.Accepted, ls.Generation)
 	Set(&s.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), own, ls.Generation)
 
+	var all []values.Contribution
 	before := s.Listeners
 	s.Listeners = nil
-	for _, l := range m.Listeners {
+	for i, l := range m.Listeners {
 		entry := gatewayv1.ListenerEntryStatus{Name: l.Source.SectionName}
 		if i := slices.IndexFunc(before, func(e gatewayv1.ListenerEntryStatus) bool { return e.Name == entry.Name }); i >= 0 {
 			entry.Conditions = before[i].Conditions
@@ -76,8 +96,15 @@ func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, programmed ve
 		entry.SupportedKinds = l.SupportedKinds
 		entry.AttachedRoutes = l.AttachedRoutes
 		listener(&entry.Conditions, l, own, ls.Generation)
+		if m.First >= 0 {
+			of := v.listener(m.First + i)
+			all = append(all, between(of, values.LevelListenerSetNamespace, values.LevelListenerSet)...)
+			Affected(&entry.Conditions,
+				between(of, values.LevelListenerSetListenersSelected, values.LevelListenerSetListener), ls.Generation)
+		}
 		s.Listeners = append(s.Listeners, entry)
 	}
+	Affected(&s.Conditions, all, ls.Generation)
 }
 
 // ListenerSetDetached resets the status of a ListenerSet that no Gateway of ours is the parent of any more, to what the API

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/values"
 )
 
 // RouteParent is what is reported of a route for one of its parents.
@@ -16,6 +17,8 @@ type RouteParent struct {
 	Accepted verdict.Verdict
 	// Programmed says what became of the objects that were rendered for it; nil if there is nothing to render.
 	Programmed *verdict.Verdict
+	// Values are the values that were rendered with; empty if there is nothing to render.
+	Values values.Effective
 }
 
 // RouteParents returns the entries of a route's status: ours anew, at their old places and in the order of the route; those of
@@ -46,6 +49,7 @@ func RouteParents(current []gatewayv1.RouteParentStatus, ours []RouteParent, gen
 func routeParent(entry gatewayv1.RouteParentStatus, parent RouteParent, generation int64) gatewayv1.RouteParentStatus {
 	entry.Conditions = slices.Clone(entry.Conditions)
 	Set(&entry.Conditions, string(gatewayv1.RouteConditionAccepted), parent.Accepted, generation)
+	Affected(&entry.Conditions, parent.Values.Contributions, generation)
 	if parent.Programmed != nil {
 		Set(&entry.Conditions, v1alpha1.ConditionRouteProgrammed, *parent.Programmed, generation)
 	} else {

@@ -175,6 +175,25 @@ func TestAncestors(t *testing.T) {
 	}
 }
 
+func TestAffectedNamesThePoliciesThatCount(t *testing.T) {
+	stale := condition(v1alpha1.ConditionGatewayClassConfigAffected, metav1.ConditionTrue, "Affected", "by GatewayClassConfig/s/gone", 1)
+	foreign := condition("Foreign", metav1.ConditionTrue, "Theirs", "", 1)
+	contributions := []values.Contribution{
+		{Source: "GatewayClassBlueprint/b", Sets: 3},
+		{Source: "GatewayConfig/a/two", Sets: 1},
+		{Source: "GatewayConfig/a/invalid"},
+		{Source: "GatewayConfig/a/one", Shadowed: []values.Shadow{{Path: "/x"}}},
+		{Source: "GatewayConfig/a/two", Sets: 1},
+	}
+	got := []metav1.Condition{stale, foreign}
+	Affected(&got, contributions, 7)
+	want := []metav1.Condition{foreign, condition(v1alpha1.ConditionGatewayConfigAffected, metav1.ConditionTrue, "Affected",
+		"by GatewayConfig/a/one, GatewayConfig/a/two", 7)}
+	if diff := cmp.Diff(want, got, ignoreTime); diff != "" {
+		t.Errorf("Affected(): -want +got:\n%s", diff)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	shadow := "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: s, generation: 2}\n"
 	cases := map[string]struct {
@@ -228,7 +247,7 @@ func TestGatewayKeepsForeignConditions(t *testing.T) {
 		{Name: "http", Conditions: []metav1.Condition{foreign, condition("Conflicted", metav1.ConditionTrue, "HostnameConflict", "", 3)}},
 	}
 	merged := gateway.Merge(gateway.Snapshot{Gateway: gw.DeepCopy()})
-	Gateway(gw, merged, Outcome{})
+	Gateway(gw, merged, Values{}, Outcome{})
 
 	types := func(conditions []metav1.Condition) (list []string) {
 		for _, c := range conditions {
