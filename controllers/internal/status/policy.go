@@ -31,7 +31,8 @@ type Ancestor struct {
 // Ancestors returns the entries of a policy's status: those of other controllers as they are, ours anew. The list is atomic and
 // shared (GEP-713, PolicyStatus); where it is full, what does not fit is left out.
 func Ancestors(current []gatewayv1.PolicyAncestorStatus, ours []Ancestor, generation int64) []gatewayv1.PolicyAncestorStatus {
-	var entries []gatewayv1.PolicyAncestorStatus
+	// Not nil, which would be null, where the API wants a list.
+	entries := []gatewayv1.PolicyAncestorStatus{}
 	for _, entry := range current {
 		if entry.ControllerName != v1alpha1.ControllerName {
 			entries = append(entries, entry)

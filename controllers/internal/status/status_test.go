@@ -120,6 +120,7 @@ func TestRouteParents(t *testing.T) {
 			[]gatewayv1.RouteParentStatus{ours("gone"), theirs},
 			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
 			[]gatewayv1.RouteParentStatus{theirs, ours("a", accepted)}},
+		"without a parent the list is empty, not missing": {[]gatewayv1.RouteParentStatus{ours("gone")}, nil, []gatewayv1.RouteParentStatus{}},
 		"our entry keeps its place, and a condition that has no cause any more goes": {
 			[]gatewayv1.RouteParentStatus{ours("a", condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "P", "", 1)), theirs},
 			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},

@@ -15,10 +15,12 @@ func Write(ctx context.Context, c client.Client, before, after client.Object) (b
 	if equality.Semantic.DeepEqual(before, after) {
 		return false, nil
 	}
-	if err := c.Status().Update(ctx, after, client.FieldOwner(fieldOwner)); err != nil {
+	err := c.Status().Update(ctx, after, client.FieldOwner(fieldOwner))
+	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("writing the status of %s: %w", client.ObjectKeyFromObject(after), err)
 	}
-	return true, nil
+	// Of an object that is gone by now there is nothing to report.
+	return err == nil, nil
 }
 
 // fieldOwner is one manager for all status that we write.
