@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite what the commands are expected to print")
+
+// outcome is what a command left behind.
+type outcome struct {
+	out, err string
+	code     int
+}
+
+func command(stdin string, args ...string) outcome {
+	var out, errs bytes.Buffer
+	code := Run(args, "v1.2.3", Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})
+	return outcome{out.String(), errs.String(), code}
+}
+
+// String is how an outcome stands in a golden file.
+func (o outcome) String() string {
+	return fmt.Sprintf("exit code %d\n--- standard error\n%s--- standard output\n%s", o.code, o.err, o.out)
+}
+
+func TestCommandsPrintWhatIsExpected(t *testing.T) {
+	const world, broken = "testdata/world", "testdata/broken/"
+	for name, c := range map[string]struct {
+		args  string
+		stdin string
+		// program is what the tool is called by; empty means gatewright.
+		program string
+	}{
+		"render prints what it can, and tells all that is refused, pending and lost": {args: "render -f " + world},
+		"render goes on from live objects, and then tells addresses":                 {args: "render -f " + world + " --observed testdata/live.yaml"},
+		"render of one Gateway tells of its own policies only":                       {args: "render -f " + world + " --gateway infra/web -o json"},
+		"render reads standard input, in the namespace given":                        {args: "render -f - -f testdata/world/10-provider.yaml -n infra --gateway web", stdin: plainGateway},
+		"render says what failed, and prints the rest":                               {args: "render -f " + broken + "render.yaml"},
+		"render holds back what an invalid policy guards":                            {args: "render -f " + world + " -f " + broken + "held.yaml --gateway infra/web"},
+		"render names every problem of a blueprint":                                  {args: "render -f " + broken + "blueprint.yaml"},
+		"render names what a class lacks":                                            {args: "render -f " + broken + "noblueprint.yaml"},
+		"render fails for a Gateway that is not there":                               {args: "render -f " + world + " --gateway infra/nobody"},
+		"render fails for a Gateway of somebody else":                                {args: "render -f " + world + " --gateway stranger/other"},
+		"render fails where there is nothing to render":                              {args: "render -f " + broken + "nothing.yaml"},
+		"render knows its formats":                                                   {args: "render -f " + world + " -o table"},
+		"render wants a namespace and a name":                                        {args: "render -f " + world + " --gateway a/b/c"},
+
+		"a file that is not there is named":                     {args: "render -f testdata/nowhere.yaml"},
+		"a directory without manifests is named":                {args: "render -f testdata/empty"},
+		"text that is not YAML is told with its line":           {args: "render -f " + broken + "yaml.yaml"},
+		"fields that nobody knows are told with their lines":    {args: "render -f " + broken + "field.yaml"},
+		"fields that nobody knows may be passed over":           {args: "render -f testdata/world/10-provider.yaml -f " + broken + "field.yaml --validate warn --gateway web"},
+		"a value of the wrong type is told with its line":       {args: "render -f " + broken + "type.yaml"},
+		"an object that stands twice is told with both places":  {args: "render -f " + broken + "twice.yaml"},
+		"a way to validate that does not exist is refused":      {args: "render -f " + world + " --validate never"},
+		"a kubeconfig that is not there is named":               {args: "render --kubeconfig testdata/nowhere.yaml"},
+		"live objects that cannot be read are told with a line": {args: "render -f " + world + " --observed " + broken + "yaml.yaml"},
+
+		"values of a Gateway, as a table":                          {args: "values -f " + world + " --gateway infra/web"},
+		"values of a Gateway, as JSON":                             {args: "values -f " + world + " --gateway infra/web -o json"},
+		"values of a listener, by its unique name":                 {args: "values -f " + world + " --gateway infra/web --listener http -o yaml"},
+		"values of a listener that is refused":                     {args: "values -f " + world + " --gateway infra/web --listener udp"},
+		"values of a route, under each parent, as a table":         {args: "values -f " + world + " --httproute shop/cart"},
+		"values of a route, under each parent, as YAML":            {args: "values -f " + world + " --httproute shop/cart -o yaml"},
+		"values of a route, under one parent, as JSON":             {args: "values -f " + world + " --httproute shop/cart --parent listenerset/shop/shop -o json"},
+		"values of a route under a parent that it does not have":   {args: "values -f " + world + " --httproute shop/cart --parent infra/nobody --listener http"},
+		"values of a route that is not there":                      {args: "values -f " + world + " --httproute shop/nobody"},
+		"values do not need templates that can be parsed":          {args: "values -f " + broken + "blueprint.yaml --gateway web"},
+		"values that are not in effect are an error, and shown":    {args: "values -f " + world + " -f " + broken + "held.yaml --gateway infra/web"},
+		"values want to know of what":                              {args: "values -f " + world},
+		"values of a Gateway have no parent to choose":             {args: "values -f " + world + " --gateway infra/web --parent a/b"},
+		"values of a Gateway that is not there":                    {args: "values -f " + world + " --gateway nobody"},
+		"the tool says what it can do":                             {args: ""},
+		"a plugin of kubectl says how it is called":                {args: "render --help", program: "/usr/local/bin/kubectl-gatewright"},
+		"a plugin of kubectl names itself in errors":               {args: "values --nonsense", program: "kubectl-gatewright"},
+		"a command that does not exist is refused":                 {args: "rendre"},
+		"an argument without a flag is refused, with a hint at -f": {args: "render samples/quickstart"},
+		"version prints the version":                               {args: "version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.program == "" {
+				c.program = "gatewright"
+			}
+			got := command(c.stdin, append([]string{c.program}, strings.Fields(c.args)...)...).String()
+			file := filepath.Join("testdata", "expected", notInNames.ReplaceAllString(name, "-")+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("%v; go test ./cmd/gatewright/... -update writes it", err)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.args, diff)
+			}
+		})
+	}
+}
+
+// notInNames are what the names of cases hold and names of files should not.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+const plainGateway = `{
+	"apiVersion": "gateway.networking.k8s.io/v1",
+	"kind": "Gateway",
+	"metadata": {"name": "web"},
+	"spec": {"gatewayClassName": "edge", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}
+}
+`

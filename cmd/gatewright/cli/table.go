@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/values"
+)
+
+// maxValue is how much of a value a table shows.
+const maxValue = 48
+
+// printValues prints the values of subjects, each with a heading if there are several.
+func printValues(out io.Writer, format string, subjects []subject) error {
+	var text bytes.Buffer
+	for i, s := range subjects {
+		document, err := s.document(format)
+		if err != nil {
+			return err
+		}
+		if len(subjects) > 1 {
+			text.WriteString(s.heading(format, i == 0))
+		}
+		text.Write(document)
+	}
+	return write(out, text.Bytes())
+}
+
+// heading sets the documents of several subjects apart. JSON has no comments, but documents may follow each other.
+func (s subject) heading(format string, first bool) string {
+	separator := ""
+	switch {
+	case format == outputJSON:
+		return ""
+	case format == outputYAML:
+		return "---\n# " + s.title() + "\n"
+	case !first:
+		separator = "\n"
+	}
+	return separator + s.title() + "\n"
+}
+
+func (s subject) document(format string) ([]byte, error) {
+	if format == outputTable {
+		return s.table()
+	}
+	text, err := json.Marshal(s.values)
+	if err != nil {
+		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
+	}
+	if s.parent != "" {
+		// The values come as one object. Which parent they are for is one more key of it, the first.
+		text = append(fmt.Appendf(nil, `{"parent":%s,`, quoted(s.parent)), text[1:]...)
+	}
+	if format == outputYAML {
+		return yaml.JSONToYAML(text)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", indentation); err != nil {
+		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
+	}
+	indented.WriteByte('\n')
+	return indented.Bytes(), nil
+}
+
+// table shows each leaf with who set it, and below it who would have; then what was removed and what is inactive.
+func (s subject) table() ([]byte, error) {
+	var text bytes.Buffer
+	t := &table{tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)}
+	t.row("PATH", "VALUE", "SET BY", "BLOCK", "LEVEL")
+	for _, o := range s.values.Origins {
+		value, _ := values.Lookup(s.values.Tree, o.Path)
+		t.row(path(o.Path), cell(value), o.SetBy, o.Block, level(o.Level))
+		for _, shadowed := range o.Shadowed {
+			t.row("", "shadows", shadowed.SetBy, shadowed.Block, level(shadowed.Level))
+		}
+	}
+	if len(s.values.Removed) > 0 {
+		t.row()
+		t.row("REMOVED", "BY", "SET BY", "BLOCK", "LEVEL")
+		for _, r := range s.values.Removed {
+			t.row(path(r.Path), r.By.SetBy+" "+r.By.Block, r.SetBy, r.Block, level(r.Level))
+		}
+	}
+	if len(s.values.Inactive) > 0 {
+		t.row()
+		t.row("INACTIVE", "BECAUSE OF", "SET BY", "BLOCK", "LEVEL")
+		for _, i := range s.values.Inactive {
+			because := i.Message
+			if i.By != nil {
+				because = i.By.SetBy + " " + i.By.Block
+			}
+			t.row(string(i.Reason), because, i.SetBy, i.Block, level(i.Level))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
+	}
+	return text.Bytes(), nil
+}
+
+// table is written row by row.
+type table struct{ *tabwriter.Writer }
+
+func (t *table) row(cells ...string) { fmt.Fprintln(t.Writer, strings.Join(cells, "\t")) }
+
+// level names a level by number and in words.
+func level(l values.Level) string { return fmt.Sprintf("%d %s", l.Number(), l) }
+
+// path shows a JSON pointer. Keys are anything that users write, and must not upset a terminal.
+func path(pointer string) string {
+	if strings.ContainsFunc(pointer, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return strconv.Quote(pointer)
+	}
+	return pointer
+}
+
+// cell shows a value as JSON in one line, so that "1" and 1 differ, and cuts it where it gets long.
+func cell(value any) string {
+	text := []rune(quoted(value))
+	if len(text) > maxValue {
+		return string(text[:maxValue-3]) + "..."
+	}
+	return string(text)
+}
+
+// quoted writes a value as JSON, without what a terminal might obey.
+func quoted(value any) string {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		// A tree that was decoded from JSON can be encoded.
+		return "?"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.TrimSpace(text.String()))
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/values"
+)
+
+type valuesOptions struct {
+	inputOptions
+	gateway, httpRoute string
+	listener, parent   string
+	output             string
+}
+
+func newValues(name string, streams Streams) *cobra.Command {
+	var o valuesOptions
+	formats := []string{outputTable, outputJSON, outputYAML}
+	c := &cobra.Command{
+		Use:   "values [-f FILE|DIR ...] (--gateway NAMESPACE/NAME | --httproute NAMESPACE/NAME)",
+		Short: "Print effective values, and who set them",
+		Long: `Prints the values that templates read as .Values, with the origin of every leaf: who set it, in which block and at which
+level, and whom that shadows; then what was removed, and which blocks are inactive and why.
+
+For a Gateway they are those of its own templates or, with --listener, those of one of its listeners, named as in .Listeners.
+For an HTTPRoute there is one set of values for each parent that accepts it; --parent and --listener choose among them.`,
+		Example: examples(name, `
+gatewright values -f samples/tenants --gateway tenant-red/edge
+gatewright values -f samples/tenants --gateway tenant-red/edge -o json
+gatewright values --gateway shop/edge --listener https
+gatewright values --httproute shop/cart --parent Gateway/shop/edge`),
+		Args:                  noArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkOutput(o.output, formats...); err != nil {
+				return err
+			}
+			return o.run(c.Context(), streams)
+		},
+	}
+	o.addTo(c)
+	f := c.Flags()
+	f.StringVar(&o.gateway, "gateway", "", "the Gateway (NAMESPACE/NAME)")
+	f.StringVar(&o.httpRoute, "httproute", "", "the HTTPRoute (NAMESPACE/NAME)")
+	f.StringVar(&o.listener, "listener", "", "a listener of the Gateway; for a route, the sectionName of its parentRef")
+	f.StringVar(&o.parent, "parent", "", "one parent of the route: [KIND/]NAMESPACE/NAME")
+	outputFlag(c, &o.output, formats...)
+	return c
+}
+
+// subject is something that has values.
+type subject struct {
+	name string
+	// parent is the one that a route's values are for; "" for all else.
+	parent string
+	values values.Effective
+}
+
+// title is the whole name.
+func (s subject) title() string {
+	if s.parent == "" {
+		return s.name
+	}
+	return s.name + " under " + s.parent
+}
+
+func (o *valuesOptions) run(ctx context.Context, streams Streams) error {
+	if (o.gateway == "") == (o.httpRoute == "") {
+		return misused("exactly one of --gateway and --httproute is needed")
+	}
+	if o.parent != "" && o.httpRoute == "" {
+		return misused("--parent is for --httproute")
+	}
+	w, err := o.world(ctx, streams)
+	if err != nil {
+		return err
+	}
+	r := newReport(streams.Err)
+	r.notes(w.notes)
+	subjects, err := o.subjects(newSession(w), r)
+	if err != nil {
+		return err
+	}
+	if err := printValues(streams.Out, o.output, subjects); err != nil {
+		return err
+	}
+	return reportValues(r, subjects, o.output == outputTable)
+}
+
+// subjects finds what was asked for.
+func (o *valuesOptions) subjects(s *session, r *report) ([]subject, error) {
+	if o.gateway != "" {
+		return o.ofGateway(s, r)
+	}
+	return o.ofRoute(s, r)
+}
+
+func (o *valuesOptions) ofGateway(s *session, r *report) ([]subject, error) {
+	key, err := nameOf("gateway", o.gateway, s.namespace)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.inputs(key)
+	if err != nil {
+		return nil, err
+	}
+	s.reportInvalid(r, in)
+	reaches := desired.Reaches(in)
+	name := fmt.Sprintf("Gateway %s", key)
+	if o.listener == "" {
+		return []subject{{name: name, values: reaches[0].Values}}, nil
+	}
+	for _, reach := range reaches {
+		if l := reach.Listener; l != nil && string(l.Name) == o.listener {
+			return []subject{{name: name + ", listener " + o.listener, values: reach.Values}}, nil
+		}
+	}
+	return nil, noSuchListener(name, o.listener, in.Merged)
+}
+
+// noSuchListener says which listeners there are, and which of them is perhaps meant.
+func noSuchListener(name, wanted string, m gateway.Merged) error {
+	var accepted, refused []string
+	for _, l := range m.Listeners {
+		source := fmt.Sprintf("%s %s/%s", l.Source.Kind, l.Source.Namespace, l.Source.Name)
+		switch {
+		case l.Accepted.OK:
+			accepted = append(accepted, fmt.Sprintf("%s (%s)", l.Name, source))
+		case string(l.Source.SectionName) == wanted:
+			refused = append(refused, fmt.Sprintf("; that of %s is not accepted (%s)", source, l.Accepted.Reason))
+		}
+	}
+	return fmt.Errorf("%s has no listener %s%s; there are %s", name, wanted, strings.Join(refused, ""), strings.Join(accepted, ", "))
+}
+
+// ofRoute finds a route under each parent that accepts it, whosever Gateway that is, and tells of the parents that do not.
+func (o *valuesOptions) ofRoute(s *session, r *report) ([]subject, error) {
+	key, err := nameOf("httproute", o.httpRoute, s.namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(s.objects.HTTPRoutes, func(route *gatewayv1.HTTPRoute) bool { return keyOf(route) == key }) {
+		return nil, fmt.Errorf("HTTPRoute %s: not found", key)
+	}
+	name := fmt.Sprintf("HTTPRoute %s", key)
+	var found []subject
+	for _, gw := range s.gateways() {
+		in, err := s.inputs(gw)
+		if err != nil || !o.judge(name, key, in.Merged, r) {
+			continue
+		}
+		s.reportInvalid(r, in)
+		for _, reach := range desired.Reaches(in) {
+			if reach.Route != nil && keyOf(reach.Route.Object) == key && o.wants(*reach.Under) {
+				found = append(found, subject{name, parentName(*reach.Under), reach.Values})
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: there is no parent that accepts it%s", name, o.among())
+	}
+	return found, nil
+}
+
+// judge tells which wanted parents of a route do not accept it, and says whether any does.
+func (o *valuesOptions) judge(name string, key types.NamespacedName, m gateway.Merged, r *report) (accepted bool) {
+	for _, attachment := range m.Attachments {
+		if keyOf(attachment.Route.Object) != key {
+			continue
+		}
+		for _, parent := range attachment.Parents {
+			if o.wants(parent) {
+				r.refused(name+" under "+parentName(parent), parent.Accepted)
+				accepted = accepted || parent.Accepted.OK
+			}
+		}
+	}
+	return accepted
+}
+
+// wants says whether --parent and --listener mean a parent.
+func (o *valuesOptions) wants(parent gateway.Parent) bool {
+	if o.listener != "" && (parent.Ref.SectionName == nil || string(*parent.Ref.SectionName) != o.listener) {
+		return false
+	}
+	short := parent.Key.String()
+	return o.parent == "" || o.parent == short || strings.EqualFold(o.parent, string(parent.Key.Kind)+"/"+short)
+}
+
+// among repeats what the parents were chosen by.
+func (o *valuesOptions) among() string {
+	var flags []string
+	if o.parent != "" {
+		flags = append(flags, "--parent "+o.parent)
+	}
+	if o.listener != "" {
+		flags = append(flags, "--listener "+o.listener)
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return " among those that " + strings.Join(flags, " and ") + " choose"
+}
+
+// reportValues tells what authors should hear about, where the format has no place for it. Values that are not in effect are an
+// error.
+func reportValues(r *report, subjects []subject, warnings bool) error {
+	var held []string
+	for _, s := range subjects {
+		if warnings {
+			r.warn(s.title(), s.values.Warnings)
+		}
+		held = append(held, s.values.Held...)
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	slices.Sort(held)
+	return fmt.Errorf("these values are not in effect, and what is rendered stays as it is: %s carries overrides or constraints and is invalid",
+		strings.Join(slices.Compact(held), ", "))
+}

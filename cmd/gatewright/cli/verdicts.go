@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/values"
+)
+
+// reportMerged tells what of a Gateway, its ListenerSets and its routes is not accepted.
+func (r *renderer) reportMerged(m gateway.Merged) {
+	r.report.refused(fmt.Sprintf("Gateway %s", keyOf(m.Gateway)), m.Accepted)
+	for _, l := range m.GatewayListeners() {
+		r.reportListener(m.Gateway, l)
+	}
+	for _, set := range m.ListenerSets {
+		r.report.refused(fmt.Sprintf("ListenerSet %s", keyOf(set.Object)), set.Accepted)
+		for _, l := range set.Listeners {
+			// Where the set is refused as a whole, its listeners only repeat why.
+			if l.Accepted != set.Accepted {
+				r.reportListener(set.Object, l)
+			}
+		}
+	}
+	for _, attachment := range m.Attachments {
+		for _, parent := range attachment.Parents {
+			subject := fmt.Sprintf("%s %s under %s", attachment.Route.Kind, keyOf(attachment.Route.Object), parentName(parent))
+			r.report.refused(subject, parent.Accepted)
+		}
+	}
+}
+
+// reportListener tells what is wrong with a listener of a Gateway or ListenerSet.
+func (r *renderer) reportListener(source metav1.Object, l gateway.Listener) {
+	subject := fmt.Sprintf("%s %s/%s, listener %s", l.Source.Kind, l.Source.Namespace, l.Source.Name, l.Source.SectionName)
+	r.report.refused(subject, l.Accepted)
+	if !l.ResolvedRefs.OK {
+		r.report.say(subject, "references not resolved (%s): %s", l.ResolvedRefs.Reason, l.ResolvedRefs.Message)
+	}
+	_, err := values.ListenerLabels(source.GetLabels(), source.GetAnnotations(), string(l.Source.SectionName), string(l.Spec.Protocol), l.Spec.Port)
+	if err != nil {
+		r.report.say(subject, "%v", err)
+	}
+}
+
+// reportResult tells what of a rendering is pending or failed and, for a Gateway of which all is sound, its addresses.
+func (r *renderer) reportResult(subject string, parent *desired.Parent, live desired.Observed, sound bool) {
+	r.report.warn(subject, parent.Values.Warnings)
+	result := parent.Result()
+	for _, p := range result.Pending {
+		r.report.waits(subject, p.Template, p.Message)
+	}
+	for _, f := range result.Failed {
+		r.report.failed(subject, f.Error())
+	}
+	if parent.Under != nil || !sound || len(result.Failed) > 0 {
+		return
+	}
+	status := parent.Status(live)
+	switch {
+	case status.Failed != nil:
+		r.report.failed(subject, status.Failed.Error())
+	case status.Pending != nil:
+		r.report.say(subject, "addresses: %s", status.Pending.Message)
+	}
+	for _, address := range status.Addresses {
+		kind := gatewayv1.IPAddressType
+		if address.Type != nil {
+			kind = *address.Type
+		}
+		r.report.say(subject, "address: %s %s", kind, address.Value)
+	}
+}
+
+// reportPolicies tells which policies are invalid or reach nothing: of all, or only of those that the chosen Gateway might read.
+func (r *renderer) reportPolicies(everything bool) {
+	matched := map[string]map[int]bool{}
+	for _, in := range r.all {
+		for _, reach := range desired.Reaches(in) {
+			for _, c := range reach.Values.Contributions {
+				if matched[c.Source] == nil {
+					matched[c.Source] = map[int]bool{}
+				}
+				for _, ref := range c.Refs {
+					matched[c.Source][ref] = true
+				}
+			}
+		}
+	}
+	candidates := slices.Collect(maps.Keys(r.policies))
+	if !everything {
+		candidates = r.chosen[0].Snapshot.Policies
+	}
+	for _, p := range r.sorted(candidates) {
+		if !p.verdict.OK {
+			r.report.refused(p.String(), p.verdict)
+			continue
+		}
+		for i, target := range p.object.PolicySpec().Targets() {
+			if !matched[p.parsed.Ref()][i] {
+				v := desired.Unmatched(p.object, target, r.isOurClass(string(target.Name)))
+				r.report.refused(fmt.Sprintf("%s, target %d", p, i+1), v)
+			}
+		}
+	}
+}
+
+func (r *renderer) isOurClass(name string) bool {
+	return slices.ContainsFunc(r.objects.GatewayClasses, func(class *gatewayv1.GatewayClass) bool {
+		return class.Name == name && class.Spec.ControllerName == v1alpha1.ControllerName
+	})
+}
+
+// reportLost tells of ListenerSets and routes that name parents of which there are none: nobody else would miss them.
+func (r *renderer) reportLost() {
+	parents := map[gateway.ParentKey]bool{}
+	for _, gw := range r.objects.Gateways {
+		parents[gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: keyOf(gw)}] = true
+	}
+	for _, set := range r.objects.ListenerSets {
+		parents[gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: keyOf(set)}] = true
+		if key, ok := gateway.ParentGateway(set); ok && !parents[gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: key}] {
+			r.report.say(fmt.Sprintf("ListenerSet %s", keyOf(set)), "there is no Gateway %s, which its parentRef names", key)
+		}
+	}
+	for _, route := range r.objects.HTTPRoutes {
+		for _, ref := range route.Spec.ParentRefs {
+			if key, ok := gateway.RouteParent(ref, route.Namespace); ok && !parents[key] {
+				r.report.say(fmt.Sprintf("HTTPRoute %s", keyOf(route)), "there is no %s %s, which its parentRefs name", key.Kind, key.NamespacedName)
+			}
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// Command gatewright shows, from files or from a cluster, what the controller makes of Gateways: what it renders, from which
+// values, set by whom. Installed as kubectl-gatewright it is a plugin of kubectl.
+package main
+
+import (
+	"os"
+
+	"github.com/gatewright/gatewright/cmd/gatewright/cli"
+)
+
+// version is set at build time.
+var version = "dev"
+
+func main() {
+	os.Exit(cli.Run(os.Args, version, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
