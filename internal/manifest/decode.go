@@ -92,7 +92,10 @@ func DecodeBound(text []byte, bind Bind) ([]Document, error) {
 		docs = append(docs, Document{Unstructured: &unstructured.Unstructured{Object: object}, Line: root.Line})
 		return nil
 	})
-	return docs, err
+	if err != nil {
+		return nil, err
+	}
+	return docs, nil
 }
 
 // DecodeTree reads a text of at most one document, of any shape; nil if there is none. Errors are of type *Error.
@@ -110,7 +113,10 @@ func DecodeTree(text []byte, bind Bind) (any, error) {
 		tree, seen = value, true
 		return nil
 	})
-	return tree, err
+	if err != nil {
+		return nil, err
+	}
+	return tree, nil
 }
 
 // eachDocument hands out the root node of each document of a text.
@@ -140,19 +146,17 @@ func eachDocument(text []byte, visit func(root *yaml.Node) error) (err error) {
 
 var parserMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// parserError gives the parser's error our shape. Its messages speak of characters and tokens; the only text that they may
-// quote is the name of an unknown anchor, which is cut.
+// parserError gives the parser's error our shape. Its messages speak of characters and tokens; the only one that quotes the text
+// is about an alias without its anchor.
 func parserError(err error) error {
 	match := parserMessage.FindStringSubmatch(err.Error())
 	if match == nil {
 		return &Error{Message: "this is not YAML"}
 	}
 	line, _ := strconv.Atoi(match[1])
-	message, _, _ := strings.Cut(match[2], "'")
-	if strings.HasPrefix(match[2], "unknown anchor") {
-		message = "an alias is not allowed here; write the value out"
-	} else if strings.Contains(match[2], "'") {
-		message = match[2]
+	message := match[2]
+	if strings.HasPrefix(message, "unknown anchor") {
+		message = "an alias (*) is not allowed; write the value out, or quote it if it is text"
 	}
 	return &Error{Line: line, Message: message}
 }
