@@ -7,6 +7,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+# Tests come last, so that their results are what one sees last.
+.NOTPARALLEL:
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 IMAGE ?= gatewright/gatewright-controller:$(VERSION)
@@ -25,7 +27,7 @@ verify: ## Fail if anything generated is not current
 
 .PHONY: fmt
 fmt: ## Format the Go code
-	$$(hack/tool golangci-lint) fmt
+	@hack/lint fmt
 
 .PHONY: lint
 lint: ## Look for mistakes, bad style and broken walls

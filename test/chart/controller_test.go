@@ -85,7 +85,7 @@ func kubeconfigWith(t *testing.T, kubeconfig, token string) string {
 func startController(t *testing.T, kubeconfig string, args []string) (log func() string) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "gatewright-controller")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/gatewright-controller")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "./cmd/gatewright-controller")
 	build.Dir = kube.RepoRoot()
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the controller: %v\n%s", err, out)
