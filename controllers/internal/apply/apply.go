@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,19 +15,6 @@ import (
 	"github.com/gatewright/gatewright/controllers/internal/watch"
 	"github.com/gatewright/gatewright/internal/desired"
 )
-
-// ForeignError says that the name of a rendered object is taken by an object that was not rendered for this parent.
-type ForeignError struct {
-	desired.Identity
-}
-
-func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s %s exists already and was not rendered for this parent; rename it in the template or remove the existing object",
-		e.Kind, e.Name)
-}
-
-// ErrDeleting says that an object is being deleted and is created anew once it is gone.
-var ErrDeleting = errors.New("the old object is still being deleted")
 
 // Applier applies and deletes rendered objects. It is safe for use by several reconciles at once, of different parents.
 type Applier struct {
@@ -125,62 +110,4 @@ func explain(o *unstructured.Unstructured, err error) error {
 	default:
 		return &RefusedError{Identity: desired.IdentityOf(o), Cause: err}
 	}
-}
-
-// RefusedError says that the API server did not accept a write.
-type RefusedError struct {
-	desired.Identity
-	Cause error
-}
-
-func (e *RefusedError) Unwrap() error { return e.Cause }
-
-// Error names the object and the reason. It leaves out the values that the API server quotes, since they may be a tenant's
-// and conditions are read by others; the fields are named.
-func (e *RefusedError) Error() string {
-	object := fmt.Sprintf("%s %s", e.Kind, e.Name)
-	var status apierrors.APIStatus
-	if !errors.As(e.Cause, &status) {
-		return fmt.Sprintf("applying %s: the API server could not be reached", object)
-	}
-	s := status.Status()
-	switch {
-	case apierrors.IsForbidden(e.Cause):
-		return fmt.Sprintf("the controller may not write %s: the API server says Forbidden; grant it the kind, or look for a quota or an admission policy", object)
-	case s.Details != nil && len(s.Details.Causes) > 0:
-		return fmt.Sprintf("the API server refuses %s: %s", object, causes(s.Details.Causes))
-	default:
-		return fmt.Sprintf("the API server refuses %s: %s", object, s.Reason)
-	}
-}
-
-const maxCauses = 4
-
-func causes(all []metav1.StatusCause) string {
-	text := ""
-	for i, cause := range all {
-		if i == maxCauses {
-			return text + fmt.Sprintf(" and %d more", len(all)-i)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s: %s", cause.Field, cause.Type)
-	}
-	return text
-}
-
-// WorthRetrying says whether an error may go away without an event that would tell us: the API server was out of reach or busy,
-// somebody wrote at the same time, a right or a quota is missing, or a foreign object is in the way. What the API server finds
-// invalid stays so until an input changes.
-func WorthRetrying(err error) bool {
-	var foreign *ForeignError
-	var refused *RefusedError
-	switch {
-	case errors.As(err, &foreign):
-		return true
-	case !errors.As(err, &refused):
-		return false
-	}
-	return !apierrors.IsInvalid(refused.Cause) && !apierrors.IsBadRequest(refused.Cause) && !apierrors.IsNotFound(refused.Cause)
 }

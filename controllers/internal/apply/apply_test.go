@@ -1,0 +1,215 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/plan"
+	"github.com/gatewright/gatewright/controllers/internal/watch"
+	"github.com/gatewright/gatewright/test/kube"
+)
+
+func TestMain(m *testing.M) { os.Exit(kube.Run(m)) }
+
+const (
+	owner    types.UID = "00000000-0000-0000-0000-000000000001"
+	stranger types.UID = "00000000-0000-0000-0000-000000000002"
+)
+
+// world is an Applier on a real API server, in a namespace of its own.
+type world struct {
+	*Applier
+	client    client.Client
+	namespace string
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	c, err := client.New(kube.Config(t), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return world{New(client.WithFieldValidation(c, metav1.FieldValidationStrict), c), c, kube.Namespace(t)}
+}
+
+// rendered is an object as package desired hands it over. content is what it has besides its metadata.
+func (w world) rendered(apiVersion, kind, hash string, content map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	for key, value := range content {
+		o.Object[key] = value
+	}
+	o.SetName("web")
+	o.SetNamespace(w.namespace)
+	o.SetLabels(map[string]string{v1alpha1.LabelOwnerUID: string(owner), v1alpha1.LabelTemplate: "t"})
+	o.SetAnnotations(map[string]string{v1alpha1.AnnotationRendered: hash})
+	return o
+}
+
+func (w world) configMap(hash, value string) *unstructured.Unstructured {
+	return w.rendered("v1", "ConfigMap", hash, map[string]any{"data": map[string]any{"key": value}})
+}
+
+// get reads an object as it is now.
+func (w world) get(t *testing.T, like *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(like.GroupVersionKind())
+	if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(like), o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (w world) mustApply(t *testing.T, o, watched *unstructured.Unstructured) (*unstructured.Unstructured, plan.Action) {
+	t.Helper()
+	live, action, err := w.Apply(t.Context(), o, watched, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return live, action
+}
+
+func TestApplyDoesWhatIsDueAndNoMore(t *testing.T) {
+	w := newWorld(t)
+	first := w.configMap("h1", "one")
+	created, action := w.mustApply(t, first, nil)
+	if action != plan.Create {
+		t.Errorf("the first apply: %s, want Create", action)
+	}
+	if _, action := w.mustApply(t, first, created); action != plan.Keep {
+		t.Errorf("the same again: %s, want Keep", action)
+	}
+	if _, action := w.mustApply(t, first, nil); action != plan.Keep {
+		t.Errorf("the same before the watch has seen it: %s, want Keep", action)
+	}
+	second := w.configMap("h2", "two")
+	updated, action := w.mustApply(t, second, created)
+	if action != plan.Update {
+		t.Errorf("a new rendering: %s, want Update", action)
+	}
+	if live, action := w.mustApply(t, second, created); action != plan.Keep || live.GetResourceVersion() != updated.GetResourceVersion() {
+		t.Errorf("the same with an old word of the watch: %s, want Keep of what was applied last", action)
+	}
+
+	edited := w.get(t, second)
+	edited.Object["data"] = map[string]any{"key": "by hand", "other": "theirs"}
+	if err := w.client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	if _, action := w.mustApply(t, second, edited); action != plan.Update {
+		t.Errorf("after an edit by hand: %s, want Update", action)
+	}
+	want := map[string]any{"key": "two", "other": "theirs"}
+	if diff := cmp.Diff(want, w.get(t, second).Object["data"]); diff != "" {
+		t.Errorf("ours is restored and theirs stays: -want +got:\n%s", diff)
+	}
+
+	restarted := New(w.Applier.client, w.live)
+	_, action, err := restarted.Apply(t.Context(), second, w.get(t, second), owner)
+	if err != nil || action != plan.Keep {
+		t.Errorf("after a restart, without a memory: %s %v, want Keep", action, err)
+	}
+}
+
+func TestApplyNeverTouchesAnothersObject(t *testing.T) {
+	cases := map[string]map[string]string{
+		"an object without an owner":    nil,
+		"an object of another parent's": {v1alpha1.LabelOwnerUID: string(stranger)},
+	}
+	for name, labels := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			foreign := w.configMap("h", "theirs")
+			foreign.SetLabels(labels)
+			if err := w.client.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+			before := w.get(t, foreign)
+			_, action, err := w.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
+			if _, refused := errors.AsType[*ForeignError](err); !refused || action != plan.Refuse || !WorthRetrying(err) {
+				t.Errorf("Apply() = %s, %v, want Refuse with a ForeignError that is worth retrying", action, err)
+			}
+			if diff := cmp.Diff(before, w.get(t, foreign)); diff != "" {
+				t.Errorf("it was changed: -before +after:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyNeverWritesToTheSuccessorOfWhatItJudged(t *testing.T) {
+	w := newWorld(t)
+	o := w.configMap("h1", "one")
+	judged, _ := w.mustApply(t, o, nil)
+	if err := w.client.Delete(t.Context(), judged.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	foreign := w.configMap("h", "theirs")
+	foreign.SetLabels(nil)
+	if err := w.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.Apply(t.Context(), w.configMap("h2", "two"), judged, owner); err == nil {
+		t.Error("Apply() wrote although the object it had judged was replaced")
+	}
+	if err := w.Delete(t.Context(), judged); err == nil {
+		t.Error("Delete() deleted although the object it had judged was replaced")
+	}
+	want := map[string]any{"key": "theirs"}
+	if diff := cmp.Diff(want, w.get(t, o).Object["data"]); diff != "" {
+		t.Errorf("the newcomer was changed: -want +got:\n%s", diff)
+	}
+}
+
+func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
+	w := newWorld(t)
+	cases := map[string]struct {
+		object *unstructured.Unstructured
+		want   string
+		retry  bool
+	}{
+		"a field that the kind does not have": {
+			w.rendered("v1", "ConfigMap", "h", map[string]any{"dta": map[string]any{"key": "canary"}}),
+			"the API server refuses ConfigMap web: .dta: field not declared in schema", false},
+		"a value that is not allowed": {
+			w.rendered("v1", "Service", "h", map[string]any{"spec": map[string]any{
+				"type": "canary", "ports": []any{map[string]any{"port": int64(80)}},
+			}}),
+			"the API server refuses Service web: spec.type: FieldValueNotSupported", false},
+		"a value of another type": {
+			w.rendered("v1", "ConfigMap", "h", map[string]any{"data": map[string]any{"key": []any{"canary"}}}),
+			"the API server refuses ConfigMap web: .data.key: expected string", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := w.Apply(t.Context(), c.object, nil, owner)
+			if err == nil {
+				t.Fatal("Apply() accepted it")
+			}
+			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
+				refused, _ := errors.AsType[*RefusedError](err)
+				t.Errorf("Apply(): -want +got:\n%s\nfrom: %v", diff, refused.Cause)
+			}
+			if got := WorthRetrying(err); got != c.retry {
+				t.Errorf("WorthRetrying() = %v, want %v", got, c.retry)
+			}
+		})
+	}
+}
+
+func TestApplyNamesAKindThatIsNotServed(t *testing.T) {
+	w := newWorld(t)
+	_, _, err := w.Apply(t.Context(), w.rendered("no.example.com/v1", "Unknown", "h", nil), nil, owner)
+	got, ok := errors.AsType[*watch.KindNotServedError](err)
+	if !ok || got.GroupVersionKind != (schema.GroupVersionKind{Group: "no.example.com", Version: "v1", Kind: "Unknown"}) {
+		t.Errorf("Apply() = %v, want a KindNotServedError that names the kind", err)
+	}
+}
