@@ -126,8 +126,7 @@ func Add(into *gateway.Objects, object *unstructured.Unstructured, namespace str
 }
 
 func unknownField(k Kind, err error) *Problem {
-	var field json.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[json.FieldError](err); ok {
 		return &Problem{field.FieldPath(), fmt.Sprintf("%s has no such field", k.Kind)}
 	}
 	return &Problem{Message: err.Error()}

@@ -9,7 +9,11 @@ import (
 )
 
 // embedded are the Go structs that the decoder names on the way to a field, though they are no part of the text.
-var embedded = strings.NewReplacer("spec.CommonRouteSpec.", "spec.", "spec.ValuesBlocks.", "spec.", "spec.values.ValuesBlocks.", "spec.values.")
+var embedded = strings.NewReplacer(
+	"spec.CommonRouteSpec.", "spec.",
+	"spec.ValuesBlocks.", "spec.",
+	"spec.values.ValuesBlocks.", "spec.values.",
+)
 
 // problemOf says in the words of YAML what a JSON decoder found.
 func problemOf(err error) *Problem {

@@ -31,7 +31,7 @@ func TestRenderPrintsTheObjectsOfTheGoldenCases(t *testing.T) {
 	cases := map[string][]string{}
 	for _, expected := range globbed(t, root+"/blueprints/*/cases/*/expected.yaml") {
 		dir := filepath.Dir(expected)
-		args := []string{"-f", filepath.Join(dir, "../../blueprint.yaml"), "-f", filepath.Join(dir, "input.yaml")}
+		args := []string{"-f", filepath.Join(dir, "..", "..", "blueprint.yaml"), "-f", filepath.Join(dir, "input.yaml")}
 		if live := filepath.Join(dir, "observed.yaml"); exists(live) {
 			args = append(args, "--observed", live)
 		}

@@ -53,6 +53,8 @@ func linesAt(n *yaml.Node, path []string, line int) []int {
 		for _, item := range n.Content {
 			lines = append(lines, linesAt(item, path, item.Line)...)
 		}
+	default:
+		// A path cannot go on below a scalar, and aliases are no part of manifests.
 	}
 	return lines
 }

@@ -173,8 +173,7 @@ func (l *loader) problem(d document, err error) {
 // problemAt says where in a file the object, or better the field, stands that something is wrong with.
 func problemAt(d document, err error) error {
 	place := d.place()
-	var problem *intake.Problem
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*intake.Problem](err); ok {
 		if line := lineOf(d, problem.Path); line > 0 {
 			place = fmt.Sprintf("%s:%d", d.text.name, line)
 		}

@@ -130,22 +130,21 @@ func (r *reader) file(path string) error {
 
 // know says whether a path was read before, by whatever links. That also ends a circle of links.
 func (r *reader) know(path string) (bool, error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		real, err = filepath.Abs(real)
+		target, err = filepath.Abs(target)
 	}
 	if err != nil {
 		return false, fileError(path, err)
 	}
-	known := r.seen[real]
-	r.seen[real] = true
+	known := r.seen[target]
+	r.seen[target] = true
 	return known, nil
 }
 
 // fileError names the path first, and once.
 func fileError(path string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
 	return fmt.Errorf("%s: %w", path, err)

@@ -41,8 +41,7 @@ func Run(args []string, version string, streams Streams) int {
 		return exitDone
 	}
 	fmt.Fprintf(streams.Err, "Error: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(streams.Err, "See '%s --help' for usage.\n", command.CommandPath())
 		return exitUsage
 	}

@@ -44,7 +44,8 @@ func (r *renderer) reportListener(source metav1.Object, l gateway.Listener) {
 	if !l.ResolvedRefs.OK {
 		r.report.say(subject, "references not resolved (%s): %s", l.ResolvedRefs.Reason, l.ResolvedRefs.Message)
 	}
-	_, err := values.ListenerLabels(source.GetLabels(), source.GetAnnotations(), string(l.Source.SectionName), string(l.Spec.Protocol), l.Spec.Port)
+	_, err := values.ListenerLabels(source.GetLabels(), source.GetAnnotations(),
+		string(l.Source.SectionName), string(l.Spec.Protocol), l.Spec.Port)
 	if err != nil {
 		r.report.say(subject, "%v", err)
 	}
@@ -124,16 +125,21 @@ func (r *renderer) reportLost() {
 	for _, gw := range r.objects.Gateways {
 		parents[gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: keyOf(gw)}] = true
 	}
+	lost := func(subject string, parent gateway.ParentKey) {
+		if !parents[parent] {
+			r.report.say(subject, "there is no %s %s, which it names as a parent", parent.Kind, parent.NamespacedName)
+		}
+	}
 	for _, set := range r.objects.ListenerSets {
 		parents[gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: keyOf(set)}] = true
-		if key, ok := gateway.ParentGateway(set); ok && !parents[gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: key}] {
-			r.report.say(fmt.Sprintf("ListenerSet %s", keyOf(set)), "there is no Gateway %s, which its parentRef names", key)
+		if key, ok := gateway.ParentGateway(set); ok {
+			lost(fmt.Sprintf("ListenerSet %s", keyOf(set)), gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: key})
 		}
 	}
 	for _, route := range r.objects.HTTPRoutes {
 		for _, ref := range route.Spec.ParentRefs {
-			if key, ok := gateway.RouteParent(ref, route.Namespace); ok && !parents[key] {
-				r.report.say(fmt.Sprintf("HTTPRoute %s", keyOf(route)), "there is no %s %s, which its parentRefs name", key.Kind, key.NamespacedName)
+			if key, ok := gateway.RouteParent(ref, route.Namespace); ok {
+				lost(fmt.Sprintf("HTTPRoute %s", keyOf(route)), key)
 			}
 		}
 	}
