@@ -14,6 +14,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/apply"
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
@@ -93,7 +94,8 @@ func (s *shell) createRendering(
 		APIVersion: gatewayv1.GroupVersion.String(), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Controller: &controller,
 	}}
 	status.Rendering(fresh, report, outcome)
-	if err := s.client.Create(ctx, fresh, client.FieldOwner(v1alpha1.FieldManager)); err != nil {
+	err := s.client.Create(ctx, fresh, client.FieldOwner(v1alpha1.FieldManager))
+	if err != nil && !apply.Terminating(err) {
 		return fmt.Errorf("writing Rendering %s: %w", client.ObjectKeyFromObject(fresh), err)
 	}
 	return nil

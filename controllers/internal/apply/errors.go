@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -44,6 +45,8 @@ func (e *RefusedError) Error() string {
 	s := status.Status()
 	fields := untyped(s.Message)
 	switch {
+	case Terminating(e.Cause):
+		return object + " goes with its namespace, which is being deleted"
 	case apierrors.IsForbidden(e.Cause):
 		return fmt.Sprintf("the controller may not write %s: the API server says Forbidden; grant it the kind, or look for a quota or an admission policy", object)
 	case len(fields) > 0:
@@ -86,6 +89,12 @@ func untyped(message string) []string {
 	return fields
 }
 
+// Terminating says whether a write was refused since its namespace is being deleted. Then there is nothing to do or to report: what
+// is there goes with it.
+func Terminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
 // WorthRetrying says whether an error may go away without an event that would tell us: the API server was out of reach or busy,
 // somebody wrote at the same time, a right or a quota is missing, or a foreign object is in the way. What the API server finds
 // invalid stays so until an input changes.
@@ -98,7 +107,7 @@ func WorthRetrying(err error) bool {
 	case !errors.As(err, &refused):
 		return false
 	}
-	if len(untyped(refused.Cause.Error())) > 0 {
+	if Terminating(refused.Cause) || len(untyped(refused.Cause.Error())) > 0 {
 		return false
 	}
 	return !apierrors.IsInvalid(refused.Cause) && !apierrors.IsBadRequest(refused.Cause) && !apierrors.IsNotFound(refused.Cause)

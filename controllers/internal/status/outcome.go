@@ -74,10 +74,9 @@ func (o Outcome) Programmed() verdict.Verdict {
 	if o.Failed != nil {
 		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "%s; the last good objects stay", o.Failed.Message)
 	}
-	for _, v := range []verdict.Verdict{o.Rendered(), o.Applied(), o.Healthy()} {
-		if !v.OK {
-			return verdict.No(string(gatewayv1.GatewayReasonPending), "%s", v.Message)
-		}
+	// The first object that is not ready is the cause: templates that wait come after what they wait for.
+	if v := o.Healthy(); !v.OK {
+		return verdict.No(string(gatewayv1.GatewayReasonPending), "%s", v.Message)
 	}
 	if o.AddressPending != "" {
 		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)
