@@ -3,6 +3,8 @@ package integration_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -223,13 +225,20 @@ func policySpec(target v1alpha1.PolicyTargetReference, blocks v1alpha1.ValuesBlo
 	return v1alpha1.PolicySpec{TargetRefs: []v1alpha1.PolicyTargetReference{target}, ValuesBlocks: blocks}
 }
 
-// gatewayConditions are a Gateway's conditions, as told.
+// gatewayConditions are a Gateway's conditions Accepted and Programmed, as told.
 func (w *world) gatewayConditions(name string) func() ([]string, error) {
 	return func() ([]string, error) {
 		gw := &gatewayv1.Gateway{}
 		err := shared.client.Get(w.Context(), w.key(name), gw)
-		return told(gw.Status.Conditions, gw.Generation), err
+		return summary(gw.Status.Conditions, gw.Generation), err
 	}
+}
+
+// summary tells the conditions that sum up the others, and leaves out those that say which policies have a say.
+func summary(conditions []metav1.Condition, generation int64) []string {
+	return slices.DeleteFunc(told(conditions, generation), func(condition string) bool {
+		return !strings.HasPrefix(condition, "Accepted=") && !strings.HasPrefix(condition, "Programmed=")
+	})
 }
 
 // programmed are the conditions of a Gateway of which all is well.

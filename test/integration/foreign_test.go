@@ -131,4 +131,3 @@ func TestAnObjectThatIsBeingDeletedIsWaitedFor(t *testing.T) {
 	})
 	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
 }
-

@@ -25,7 +25,7 @@ func (w *world) listening(gateway string) func() (listening, error) {
 			return listening{}, err
 		}
 		data, err := w.data(gateway + "-listeners")()
-		got := listening{Rendered: data["listeners"], Conditions: told(gw.Status.Conditions, gw.Generation)}
+		got := listening{Rendered: data["listeners"], Conditions: summary(gw.Status.Conditions, gw.Generation)}
 		if gw.Status.AttachedListenerSets != nil {
 			got.Attached = *gw.Status.AttachedListenerSets
 		}
@@ -45,7 +45,7 @@ func (w *world) setReport(name string) func() (setReport, error) {
 		if err := shared.client.Get(w.Context(), w.key(name), set); err != nil {
 			return setReport{}, err
 		}
-		got := setReport{Conditions: told(set.Status.Conditions, set.Generation), Listeners: map[gatewayv1.SectionName][]string{}}
+		got := setReport{Conditions: summary(set.Status.Conditions, set.Generation), Listeners: map[gatewayv1.SectionName][]string{}}
 		for _, l := range set.Status.Listeners {
 			got.Listeners[l.Name] = told(l.Conditions, set.Generation)
 		}

@@ -109,7 +109,9 @@ func TestAnObjectThatIsRenamedReplacesTheOldOne(t *testing.T) {
 	gw := w.gateway("edge")
 	becomes(t, "it has its first name", []string{"Service/old"}, names(w.children(gw, services)))
 
-	change(w, blueprint, func(b *v1alpha1.GatewayClassBlueprint) { b.Spec.Values.Default = tree2JSON(map[string]string{"name": "new"}) })
+	change(w, blueprint, func(b *v1alpha1.GatewayClassBlueprint) {
+		b.Spec.Values.Default = tree2JSON(map[string]string{"name": "new"})
+	})
 	becomes(t, "it has its second name only", []string{"Service/new"}, names(w.children(gw, services)))
 }
 
@@ -210,7 +212,9 @@ func TestALabelAloneIsNoPermitToDelete(t *testing.T) {
 	clone.Labels = map[string]string{v1alpha1.LabelOwnerUID: string(gw.UID), v1alpha1.LabelTemplate: "values"}
 	clone.Data = map[string]string{"theirs": "1"}
 	w.create(clone)
-	change(w, blueprint, func(b *v1alpha1.GatewayClassBlueprint) { b.Spec.Values.Default = tree2JSON(map[string]string{"one": "2"}) })
+	change(w, blueprint, func(b *v1alpha1.GatewayClassBlueprint) {
+		b.Spec.Values.Default = tree2JSON(map[string]string{"one": "2"})
+	})
 	becomes(t, "the change is rendered, and the clone is reported", reported{blueprint.Generation, map[string]v1alpha1.ObjectState{
 		"ConfigMap/edge": v1alpha1.ObjectCurrent, "ConfigMap/clone": v1alpha1.ObjectApplied,
 	}}, w.reported("edge"))
