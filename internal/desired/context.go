@@ -13,15 +13,13 @@ import (
 	"github.com/gatewright/gatewright/values"
 )
 
-// context gathers what all templates of a Gateway and its routes see.
-func (in Inputs) context(owner Owner, effective values.Effective, listeners []values.Effective) render.Context {
+// context gathers what is the same to all templates of a Gateway and its routes.
+func (in Inputs) context(listeners []values.Effective) render.Context {
 	return render.Context{
 		Gateway:   objectMap(string(gateway.KindGateway), in.Merged.EffectiveGateway()),
 		Listeners: in.listeners(listeners),
-		Values:    effective.Tree,
 		Hostnames: render.Hostnames(in.Merged.Hostnames),
 		Class:     objectMap("GatewayClass", in.Snapshot.Class),
-		Namespace: owner.Namespace,
 	}
 }
 

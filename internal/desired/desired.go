@@ -55,7 +55,7 @@ func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
 	effective := in.values(in.target())
 	listeners := in.listenerValues()
-	p := in.begin(owner, nil, in.Program.Gateway, in.context(owner, effective, listeners), effective)
+	p := in.begin(owner, nil, in.Program.Gateway, in.context(listeners), effective)
 	p.Listeners = listeners
 	return p
 }
@@ -63,12 +63,29 @@ func Gateway(in Inputs) *Parent {
 // Route begins the rendering of a route under each parent that accepts it, in the order of the route's parentRefs. There is
 // none if the blueprint has no template for the kind of the route.
 func Route(in Inputs, attachment gateway.Attachment) []*Parent {
+	if in.Program.Routes[attachment.Route.Kind] == nil {
+		return nil
+	}
+	return in.route(attachment, in.context(in.listenerValues()))
+}
+
+// Routes begins the renderings of all routes of the Gateway, as Route does for one, in the order of their attachments.
+func Routes(in Inputs) []*Parent {
+	var parents []*Parent
+	common := in.context(in.listenerValues())
+	for _, attachment := range in.Merged.Attachments {
+		parents = append(parents, in.route(attachment, common)...)
+	}
+	return parents
+}
+
+// route begins the renderings of a route, with what it has in common with all others.
+func (in Inputs) route(attachment gateway.Attachment, common render.Context) []*Parent {
 	set, ok := in.Program.Routes[attachment.Route.Kind]
 	if !ok {
 		return nil
 	}
 	owner := OwnerOf(string(attachment.Route.Kind), attachment.Route.Object)
-	listeners := in.listenerValues()
 	var parents []*Parent
 	for i := range attachment.Parents {
 		under := &attachment.Parents[i]
@@ -76,7 +93,7 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 			continue
 		}
 		effective := in.values(in.routeTarget(attachment.Route, *under))
-		c := in.context(owner, effective, listeners)
+		c := common
 		c.Route = routeMap(attachment.Route)
 		c.ParentRef = parentMap(in.Merged, *under)
 		parents = append(parents, in.begin(owner, under, set, c, effective))
@@ -85,6 +102,7 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 }
 
 func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective) *Parent {
+	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
 	if in.Program.ClusterScopedPermitted() {
 		p.scoped = in.ClusterScoped

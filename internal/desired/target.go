@@ -62,12 +62,18 @@ func (in Inputs) target() values.Target {
 		ControllerNamespace: in.ControllerNamespace,
 		Class:               valuesObject(in.Snapshot.Class),
 		Gateway:             valuesObject(in.Merged.Gateway),
-		Namespaces:          make(map[string]map[string]string, len(in.Snapshot.Namespaces)),
+		Namespaces:          map[string]map[string]string{},
 	}
-	for name, labels := range in.Snapshot.Namespaces {
-		t.Namespaces[name] = labels
-	}
+	in.leadThrough(&t, in.Merged.Gateway)
 	return t
+}
+
+// leadThrough puts the namespace of an object on the path. A Gateway may have ListenerSets in thousands of namespaces, and the
+// path to each leads through one.
+func (in Inputs) leadThrough(t *values.Target, o metav1.Object) {
+	if labels, known := in.Snapshot.Namespaces[o.GetNamespace()]; known {
+		t.Namespaces[o.GetNamespace()] = labels
+	}
 }
 
 // listenerTarget goes on to one listener of the Gateway or of a ListenerSet.
@@ -76,6 +82,7 @@ func (in Inputs) listenerTarget(l gateway.Listener) values.Target {
 	var source metav1.Object = in.Merged.Gateway
 	if l.Source.Kind == gateway.KindListenerSet {
 		source = in.listenerSet(l.Source.Namespace, l.Source.Name)
+		in.leadThrough(&t, source)
 		set := valuesObject(source)
 		t.ListenerSet = &set
 	}
@@ -94,7 +101,9 @@ func listenerOf(source metav1.Object, l gateway.Listener) *values.Listener {
 func (in Inputs) routeTarget(route gateway.Route, parent gateway.Parent) values.Target {
 	t := in.target()
 	if parent.Key.Kind == gateway.KindListenerSet {
-		set := valuesObject(in.listenerSet(parent.Key.Namespace, parent.Key.Name))
+		source := in.listenerSet(parent.Key.Namespace, parent.Key.Name)
+		in.leadThrough(&t, source)
+		set := valuesObject(source)
 		t.ListenerSet = &set
 	}
 	if parent.Ref.SectionName != nil {
@@ -105,6 +114,7 @@ func (in Inputs) routeTarget(route gateway.Route, parent gateway.Parent) values.
 			}
 		}
 	}
+	in.leadThrough(&t, route.Object)
 	t.Route = &values.Route{Kind: string(route.Kind), Object: valuesObject(route.Object)}
 	return t
 }

@@ -51,7 +51,7 @@ func (o *inputOptions) readCluster(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.world = &world{namespace: namespace, clusterScoped: c.clusterScoped, live: c.live}
+	c.world = &world{namespace: namespace, clusterScoped: c.clusterScoped, live: c}
 	for _, kind := range intake.Kinds() {
 		if err := c.take(ctx, kind); err != nil {
 			return nil, err
@@ -91,9 +91,11 @@ func (c *cluster) take(ctx context.Context, kind intake.Kind) error {
 	return err
 }
 
-// live returns the objects of the kinds that carry our label.
-func (c *cluster) live(ctx context.Context, kinds []schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
-	var live []*unstructured.Unstructured
+// ofKinds returns the objects of the kinds that carry our label. Kinds that one may not read (Secrets, mostly) are left out: what
+// reads them is pending then, and the rest is of use all the same.
+func (c *cluster) ofKinds(
+	ctx context.Context, kinds []schema.GroupVersionKind,
+) (live []*unstructured.Unstructured, notes []string, err error) {
 	for _, kind := range kinds {
 		mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if meta.IsNoMatchError(err) {
@@ -101,18 +103,21 @@ func (c *cluster) live(ctx context.Context, kinds []schema.GroupVersionKind) ([]
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("asking the cluster for %s: %w", kind.Kind, err)
+			return nil, nil, fmt.Errorf("asking the cluster for %s: %w", kind.Kind, err)
 		}
 		options := metav1.ListOptions{LabelSelector: v1alpha1.LabelOwnerUID}
 		err = c.each(ctx, mapping.Resource, options, func(o *unstructured.Unstructured) error {
 			live = append(live, o)
 			return nil
 		})
-		if err != nil {
-			return nil, err
+		switch {
+		case apierrors.IsForbidden(err):
+			notes = append(notes, err.Error()+"; templates that read such objects stay pending")
+		case err != nil:
+			return nil, nil, err
 		}
 	}
-	return live, nil
+	return live, notes, nil
 }
 
 // each hands out the objects of a resource in all namespaces, page by page.

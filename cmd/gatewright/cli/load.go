@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gatewright/gatewright/internal/intake"
@@ -61,10 +59,7 @@ func (o *inputOptions) readFiles(streams Streams) (*world, error) {
 		return nil, joined(l.problems)
 	}
 	l.notePassedOver()
-	l.world.clusterScoped = l.scopes.clusterScoped
-	l.world.live = func(context.Context, []schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
-		return nil, nil
-	}
+	l.world.clusterScoped, l.world.live = l.scopes.clusterScoped, fromFiles{}
 	return l.world, nil
 }
 
@@ -74,13 +69,11 @@ func (o *inputOptions) readObserved(w *world, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	var live []*unstructured.Unstructured
+	var live fromFiles
 	for _, d := range documents {
 		live = append(live, d.Unstructured)
 	}
-	w.live = func(context.Context, []schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
-		return live, nil
-	}
+	w.live = live
 	return nil
 }
 

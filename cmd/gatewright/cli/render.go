@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
@@ -63,7 +64,7 @@ func (o *renderOptions) run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	r := &renderer{session: newSession(w), report: newReport(streams.Err), claims: map[string]desired.Claims{}}
+	r := &renderer{session: newSession(w), report: newReport(streams.Err)}
 	r.report.notes(w.notes)
 	if err := r.choose(o.gateway); err != nil {
 		return err
@@ -84,9 +85,8 @@ type renderer struct {
 	report *report
 	// all are what the Gateways are made from, as far as that is known; chosen are those that are rendered. Both are in order.
 	all, chosen []desired.Inputs
-	live        []*unstructured.Unstructured
-	// claims are those of each owner.
-	claims   map[string]desired.Claims
+	// seen are the live objects.
+	seen     []*unstructured.Unstructured
 	rendered []*unstructured.Unstructured
 }
 
@@ -151,8 +151,10 @@ func (r *renderer) observe(ctx context.Context) error {
 			}
 		}
 	}
+	var notes []string
 	var err error
-	r.live, err = r.session.live(ctx, kinds)
+	r.seen, notes, err = r.live.ofKinds(ctx, kinds)
+	r.report.notes(notes)
 	return err
 }
 
@@ -173,11 +175,12 @@ func (r *renderer) render(everything bool) {
 	r.reportPolicies(everything)
 	for _, in := range r.chosen {
 		r.reportMerged(in.Merged)
-		r.advance(desired.Gateway(in))
+		r.advance(desired.Gateway(in), desired.Claims{})
 	}
-	for _, route := range r.routes() {
-		for _, parent := range route {
-			r.advance(parent)
+	for _, renderings := range r.routes() {
+		claims := desired.Claims{}
+		for _, parent := range renderings {
+			r.advance(parent, claims)
 		}
 	}
 	if everything {
@@ -187,42 +190,39 @@ func (r *renderer) render(everything bool) {
 
 // routes are the renderings of each route, in the order in which it names its parents, whosever Gateways those are.
 func (r *renderer) routes() [][]*desired.Parent {
-	renderings := map[string][]*desired.Parent{}
-	var owners []string
+	routes := map[string][]*desired.Parent{}
+	refs := map[string][]gatewayv1.ParentReference{}
 	for _, in := range r.chosen {
+		for _, parent := range desired.Routes(in) {
+			owner := parent.Owner.String()
+			routes[owner] = append(routes[owner], parent)
+		}
 		for _, attachment := range in.Merged.Attachments {
-			for _, parent := range desired.Route(in, attachment) {
-				owner := parent.Owner.String()
-				if renderings[owner] == nil {
-					owners = append(owners, owner)
-				}
-				renderings[owner] = append(renderings[owner], parent)
-			}
+			route := attachment.Route
+			refs[desired.OwnerOf(string(route.Kind), route.Object).String()] = route.ParentRefs
 		}
 	}
-	slices.Sort(owners)
 	var sorted [][]*desired.Parent
-	for _, owner := range owners {
-		sorted = append(sorted, renderings[owner])
+	for _, owner := range slices.Sorted(maps.Keys(routes)) {
+		slices.SortStableFunc(routes[owner], func(a, b *desired.Parent) int {
+			return slices.Index(refs[owner], a.Under.Ref) - slices.Index(refs[owner], b.Under.Ref)
+		})
+		sorted = append(sorted, routes[owner])
 	}
 	return sorted
 }
 
-// advance renders as far as what is live permits, and keeps the objects.
-func (r *renderer) advance(parent *desired.Parent) {
+// advance renders as far as what is live permits, and keeps the objects. claims are those of the owner's renderings so far.
+func (r *renderer) advance(parent *desired.Parent, claims desired.Claims) {
 	subject := subjectOf(parent)
 	if held := parent.Held(); held != nil {
 		r.report.failed(subject, held.Message)
 		return
 	}
-	owner := parent.Owner.String()
-	if r.claims[owner] == nil {
-		r.claims[owner] = desired.Claims{}
-	}
-	live := observed(r.live, parent.Owner)
+	live := observed(r.seen, parent.Owner)
 	sound := true
 	for objects := parent.Advance(live); len(objects) > 0; objects = parent.Advance(live) {
-		if taken := r.claims[owner].Claim(parent, objects); taken != nil {
+		if taken := claims.Claim(parent, objects); taken != nil {
 			r.report.failed(subject, taken.Message)
 			sound = false
 			break
@@ -253,11 +253,4 @@ func parentName(parent gateway.Parent) string {
 		name += fmt.Sprintf(", port %d", *parent.Ref.Port)
 	}
 	return name
-}
-
-func keyOf(o interface {
-	GetNamespace() string
-	GetName() string
-}) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -118,11 +118,11 @@ func (s *session) sorted(objects []v1alpha1.Policy) []policy {
 	return list
 }
 
-// gateways are the names of all Gateways, in order.
+// gateways are the names of all Gateways, sorted.
 func (s *session) gateways() []types.NamespacedName {
 	var keys []types.NamespacedName
 	for _, gw := range s.objects.Gateways {
-		keys = append(keys, types.NamespacedName{Namespace: gw.Namespace, Name: gw.Name})
+		keys = append(keys, keyOf(gw))
 	}
 	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
@@ -20,10 +21,24 @@ type world struct {
 	namespace string
 	// clusterScoped says whether a kind has no namespaces.
 	clusterScoped func(schema.GroupVersionKind) bool
-	// live returns the live objects of the given kinds that the controller may have applied.
-	live func(ctx context.Context, kinds []schema.GroupVersionKind) ([]*unstructured.Unstructured, error)
+	// live is where live objects are found.
+	live liveObjects
 	// notes are what people should know of the input.
 	notes []string
+}
+
+// liveObjects are where live objects are found.
+type liveObjects interface {
+	// ofKinds returns those of the kinds that the controller may have applied, and notes on kinds that cannot be seen.
+	ofKinds(ctx context.Context, kinds []schema.GroupVersionKind) (objects []*unstructured.Unstructured, notes []string, err error)
+}
+
+// fromFiles are objects that somebody says are live.
+type fromFiles []*unstructured.Unstructured
+
+// ofKinds returns all objects: what is of no use does no harm.
+func (f fromFiles) ofKinds(context.Context, []schema.GroupVersionKind) ([]*unstructured.Unstructured, []string, error) {
+	return f, nil, nil
 }
 
 // dropDeleted leaves out Gateways and routes that are being deleted: nothing is rendered for them any more.
@@ -51,3 +66,8 @@ func observed(live []*unstructured.Unstructured, owner desired.Owner) desired.Ob
 
 // matches says whether a label says nothing else than it should. An owner out of a file has no uid to compare with.
 func matches(label, want string) bool { return label == "" || want == "" || label == want }
+
+// keyOf is the namespace and name of an object.
+func keyOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
