@@ -57,7 +57,7 @@ func onlyConflicts(err error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyConflicts(e) })
 	}
-	return apierrors.IsConflict(err)
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
 }
 
 // blueprint returns what a Gateway is rendered from: the newest good generation of its class's blueprint. If there is none it

@@ -57,13 +57,19 @@ func (a *Applier) Apply(
 	case plan.Create, plan.Update:
 	}
 	applied := rendered.DeepCopy()
-	// Force is right for an object that is ours, where we must win. It never meets another's object: see lookup.
-	options := []client.ApplyOption{client.FieldOwner(v1alpha1.FieldManager), client.ForceOwnership}
+	options := []client.ApplyOption{client.FieldOwner(v1alpha1.FieldManager)}
 	if live != nil {
-		// If the object was replaced since, the API server refuses instead of writing to the newcomer.
+		// An object that is ours is brought back to what is rendered, whoever changed it. If it was replaced since, the uid
+		// makes the API server refuse instead of writing to the newcomer.
+		options = append(options, client.ForceOwnership)
 		applied.SetUID(live.GetUID())
 	}
-	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...); err != nil {
+	err = a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
+	switch {
+	case live == nil && apierrors.IsConflict(err):
+		// Without force, an object that came to be in between and holds other values is not written to.
+		return nil, plan.Refuse, &ForeignError{id}
+	case err != nil:
 		return nil, action, explain(rendered, err)
 	}
 	a.recent.remember(id, applied)
@@ -71,24 +77,38 @@ func (a *Applier) Apply(
 }
 
 // lookup finds the live object. Where no watch knows one it asks the API server, since a watch sees labelled objects only, and
-// writing to an object that is not ours is what must never happen.
+// writing to an object that is not ours is what must never happen. It first asks for no more than whether there is one: there
+// mostly is none, and the API server answers that from memory.
 func (a *Applier) lookup(
 	ctx context.Context, id desired.Identity, rendered, watched *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
 	if watched != nil {
 		return a.recent.newest(id, watched), nil
 	}
+	if a.recent.newest(id, nil) == nil {
+		found := &metav1.PartialObjectMetadata{}
+		found.SetGroupVersionKind(rendered.GroupVersionKind())
+		exists, err := a.exists(ctx, id, found, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}})
+		if err != nil || !exists {
+			return nil, explain(rendered, err)
+		}
+	}
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(rendered.GroupVersionKind())
-	err := a.live.Get(ctx, id.NamespacedName, live)
-	switch {
-	case apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
+	exists, err := a.exists(ctx, id, live)
+	if err != nil || !exists {
 		a.recent.forget(id)
-		return nil, nil
-	case err != nil:
 		return nil, explain(rendered, err)
 	}
 	return live, nil
+}
+
+func (a *Applier) exists(ctx context.Context, id desired.Identity, into client.Object, options ...client.GetOption) (bool, error) {
+	err := a.live.Get(ctx, id.NamespacedName, into, options...)
+	if apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Delete deletes an owned object, in the background, provided that it is still the one that was judged.
