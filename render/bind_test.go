@@ -124,13 +124,16 @@ func TestTypesOfPlainScalars(t *testing.T) {
 		"nor if it is true":                                       {"v: {{ .Values.v }}", `{"v": "true"}`, "true"},
 		"nor if it does not come out of .Values":                  {"v: {{ .Gateway.metadata.name }}", `{}`, "123"},
 		"nor as a computed value":                                 {`v: {{ .Values.v | trim }}`, `{"v": "1"}`, "1"},
+		"nor with a default from elsewhere":                       {"v: {{ .Values.v | default .Gateway.metadata.name }}", `{"v": "1"}`, "1"},
+		"nor is a key":                                            {"v: {{ range $k, $v := .Values }}{{ $k }}{{ end }}", `{"7": "1"}`, "7"},
+		"nor if it is taken from a helper that is parsed":         {`v: {{ (include "parsed" . | fromYaml).a }}`, `{"v": "1"}`, "1"},
 		"int makes a number of a string":                          {"v: {{ .Values.v | int }}", `{"v": "8"}`, int64(8)},
 		"what the author writes means what it means to kubectl":   {"v: yes", `{}`, true},
 		"an octal of the author's too":                            {"v: 0777", `{}`, int64(511)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := mustCompile(t, map[string]string{"t": "apiVersion: v1\nkind: Service\nmetadata:\n  name: fixed\nspec:\n  " + c.field + "\n"})
+			p := mustCompile(t, map[string]string{"helpers": `{{ define "parsed" }}a: {{ .Values.v }}{{ end }}`, "t": "apiVersion: v1\nkind: Service\nmetadata:\n  name: fixed\nspec:\n  " + c.field + "\n"})
 			run := p.Gateway.Start(Context{Namespace: "team-a", Values: tree(t, c.values), Gateway: tree(t, `{"metadata": {"name": "123"}}`)})
 			run.Advance(nothing)
 			result := run.Result()

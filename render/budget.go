@@ -5,24 +5,30 @@ import (
 )
 
 // The bounds of a rendering. text/template cannot be cancelled, so what runs is counted: every iteration, function call and
-// field is a step. They are far above what any blueprint needs, and far below what would hurt a neighbour.
+// field is a step, and what is large costs more of them. A step takes about a microsecond. The bounds are far above what any
+// blueprint needs, also with a thousand listeners, and far below what would hurt a neighbour.
 const (
-	maxTemplates       = 64        // templates in a blueprint
-	maxObjects         = 200       // objects of a Run
-	maxSource          = 256 << 10 // bytes of a template text
-	maxOutput          = 1 << 20   // bytes that a template prints, and of any one string on the way
-	maxBound           = 4 << 20   // bytes of all strings of the objects of a template
-	maxMemory          = 64 << 20  // bytes, roughly, of all results of function calls of an execution
-	maxSteps           = 100_000   // steps of an execution
-	maxDepth           = 32        // nesting of include and tpl
-	maxArguments       = 2 << 20   // bytes, roughly, of all arguments of a function call
-	maxItems           = 50_000    // items of a list that a function is given, or makes from a number
-	maxIndent          = 256       // spaces of an indentation
-	maxWidth           = 1024      // width or precision in a format
-	maxPattern         = 1024      // bytes of a regular expression
-	bytesPerStep       = 256       // a step for each so many bytes that a function is given
-	bytesParsedPerStep = 8         // a step for each so many bytes that a function parses
-	bytesPerNode       = 16        // what a node of a tree counts, besides its strings
+	maxTemplates = 64        // templates in a blueprint
+	maxObjects   = 200       // objects of a Run
+	maxSource    = 256 << 10 // bytes of a template text
+	maxOutput    = 1 << 20   // bytes that a template prints, and of any one string on the way
+	maxBound     = 4 << 20   // bytes of all strings of the objects of a template
+	maxMemory    = 64 << 20  // bytes, roughly, of all results of function calls of an execution
+	maxResult    = 16 << 20  // bytes, roughly, of one of them
+	maxArguments = 2 << 20   // bytes, roughly, of all arguments of a function call
+	maxItems     = 50_000    // items of a list that a function is given, or makes from a number
+	maxSteps     = 250_000   // steps of an execution
+	maxDepth     = 32        // nesting of include and tpl
+	maxNesting   = 200       // nesting of a tree that is printed
+	maxIndent    = 256       // spaces of an indentation
+	maxWidth     = 1024      // width or precision in a format
+	maxPattern   = 1024      // bytes of a regular expression
+
+	bytesPerStep       = 256  // bytes of strings that a function is given
+	bytesWalkedPerStep = 1024 // bytes, roughly, of a tree that a function walks
+	bytesParsedPerStep = 4    // bytes that a function parses
+	itemsPerStep       = 32   // items of a list that a function goes through
+	bytesPerNode       = 16   // what a node of a tree counts, besides its strings
 )
 
 // budget is what is left to an execution.
@@ -59,9 +65,8 @@ func (b *budget) take(bytes int) error {
 }
 
 // keep takes memory for the result of a function.
-func (b *budget) keep(result any) error {
-	bytes := shallowSize(result)
-	if bytes > 16*maxOutput {
+func (b *budget) keep(bytes int) error {
+	if bytes > maxResult {
 		return broken("the result is too large")
 	}
 	if b.memory -= bytes; b.memory < 0 {

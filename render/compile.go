@@ -72,11 +72,12 @@ func (s *Set) all() []*unit {
 	return append(slices.Clone(s.units), s.status)
 }
 
-func (c *compiler) problem(field string, p problem) {
-	if p.line > 0 {
-		field += fmt.Sprintf(", line %d", p.line)
+// say adds a problem; line is 0 where none can be named.
+func (c *compiler) say(field string, line int, format string, args ...any) {
+	if line > 0 {
+		field += fmt.Sprintf(", line %d", line)
 	}
-	c.problems = append(c.problems, field+": "+p.message)
+	c.problems = append(c.problems, field+": "+fmt.Sprintf(format, args...))
 }
 
 // refuseUnsupported names every field that would be without effect. Being silent about it would be worse than refusing it: an
@@ -96,7 +97,7 @@ func (c *compiler) refuseUnsupported() {
 		{"spec.udpRouteTemplate", spec.UDPRouteTemplate != nil},
 	} {
 		if unsupported.set {
-			c.problem(unsupported.field, problem{message: "is not supported by this version; remove it"})
+			c.say(unsupported.field, 0, "is not supported by this version; remove it")
 		}
 	}
 }
@@ -109,12 +110,12 @@ func (c *compiler) compileHelpers() {
 	c.writtenHelpers, c.helpers, c.helperFacts = map[string]*parse.Tree{}, map[string]*parse.Tree{}, map[string]*facts{}
 	trees, p := src.parse()
 	if p != nil {
-		c.problem(field, *p)
+		c.say(field, p.line, "%s", p.message)
 		return
 	}
 	for _, n := range trees[mainTemplate].Root.Nodes {
 		if text, ok := n.(*parse.TextNode); !ok || strings.TrimSpace(string(text.Text)) != "" {
-			c.problem(field, problem{src.line(n.Position()), "only {{ define }} blocks belong here; what stands outside of them is never rendered"})
+			c.say(field, src.line(n.Position()), "only {{ define }} blocks belong here; what stands outside of them is never rendered")
 			break
 		}
 	}
@@ -138,7 +139,7 @@ func (c *compiler) instrument(field string, src source, trees map[string]*parse.
 		learned[name] = in.tree(trees[name], dot)
 		c.sites = append(c.sites, in.sites...)
 		for _, p := range in.problems {
-			c.problem(field, p)
+			c.say(field, p.line, "%s", p.message)
 		}
 	}
 	return learned
@@ -152,7 +153,7 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 	s := &Set{routeKind: routeKind}
 	names := slices.Sorted(maps.Keys(texts))
 	if len(names) > maxTemplates {
-		c.problem("spec."+field, problem{message: fmt.Sprintf("there are %d templates, and at most %d are allowed", len(names), maxTemplates)})
+		c.say("spec."+field, 0, "there are %d templates, and at most %d are allowed", len(names), maxTemplates)
 		return s
 	}
 	variables := gatewayVariables
@@ -163,14 +164,13 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 	for _, name := range names {
 		where := field + " " + name
 		if !templateName.MatchString(name) {
-			c.problem(where, problem{message: "the name of a template must be at most 63 letters, digits, '-', '_' or '.', and begin and end with a letter or digit"})
+			c.say(where, 0, "the name of a template must be at most 63 letters, digits, '-', '_' or '.', and begin and end with a letter or digit")
 			continue
 		}
 		u := c.unit(where, source{name: name, text: texts[name]}, variables, names)
 		if u == nil {
 			continue
 		}
-		c.unitKinds(where, u)
 		s.units = append(s.units, u)
 		graph[name] = u.reads
 	}
@@ -179,7 +179,7 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 	}
 	order, cycle := sortByReads(graph)
 	if cycle != nil {
-		c.problem("spec."+field, problem{message: "templates wait for each other: " + strings.Join(cycle, " reads ")})
+		c.say("spec."+field, 0, "templates wait for each other: %s", strings.Join(cycle, " reads "))
 		return s
 	}
 	slices.SortFunc(s.units, func(a, b *unit) int {
@@ -192,34 +192,31 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 func (c *compiler) unit(field string, src source, variables, siblings []string) *unit {
 	own, p := src.parse()
 	if p != nil {
-		c.problem(field, *p)
+		c.say(field, p.line, "%s", p.message)
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(own)) {
+	for _, name := range names(own) {
 		if _, taken := c.helpers[name]; taken {
-			c.problem(field, problem{message: fmt.Sprintf("%q is defined here and in spec.helpers; remove one", name)})
+			c.say(field, 0, "%q is defined here and in spec.helpers; remove one", name)
 		}
 	}
-	u := &unit{source: src, lines: textLines(src, own[mainTemplate]), written: c.written(own)}
+	u := &unit{source: src, lines: textLines(src, own[mainTemplate])}
+	if src.name != statusTemplate {
+		u.kinds = c.unitKinds(field, src, own)
+	}
 	learned := c.instrument(field, src, own, variables)
 	maps.Copy(learned, c.helperFacts)
 	trees := maps.Clone(own)
 	maps.Copy(trees, c.helpers)
-	c.link(field, u, trees, learned)
-	c.checkReads(field, u, siblings)
+	reads, mayRead := c.link(field, u, trees, learned)
+	u.reads = c.settleReads(field, src.name, reads, mayRead, siblings)
 	return u
 }
 
-// written finds the literal kinds, while the trees are still as written.
-func (c *compiler) written(own map[string]*parse.Tree) written {
-	trees := maps.Clone(c.writtenHelpers)
-	maps.Copy(trees, own)
-	return writtenKinds(trees)
-}
-
-// link follows includes from the main text, and keeps only what can be reached.
-func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, learned map[string]*facts) {
-	u.trees, u.functions, u.certain, u.possible = map[string]*parse.Tree{}, map[string]bool{}, map[string]int{}, map[string]int{}
+// link follows includes from the main text, keeps the trees that can be reached, and gathers which siblings they read.
+func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, learned map[string]*facts) (reads, mayRead map[string]int) {
+	u.trees, u.functions = map[string]*parse.Tree{}, map[string]bool{}
+	reads, mayRead = map[string]int{}, map[string]int{}
 	var visit func(name string)
 	visit = func(name string) {
 		if _, seen := u.trees[name]; seen {
@@ -228,23 +225,24 @@ func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, lea
 		u.trees[name] = trees[name]
 		f := learned[name]
 		maps.Copy(u.functions, f.functions)
-		copyLines(u.certain, f.reads, name == mainTemplate)
-		copyLines(u.possible, f.mayRead, name == mainTemplate)
+		copyLines(reads, f.reads, name == mainTemplate)
+		copyLines(mayRead, f.mayRead, name == mainTemplate)
 		for _, included := range slices.Sorted(maps.Keys(f.includes)) {
 			if _, ok := trees[included]; !ok || included == mainTemplate {
-				c.problem(field, problem{f.includes[included], fmt.Sprintf("there is no template %q to include%s", included, suggest(included, names(trees)))})
+				c.say(field, f.includes[included], "there is no template %q to include%s", included, suggest(included, names(trees)))
 				continue
 			}
 			visit(included)
 		}
 		// A computed name may be any; tpl may include anything too.
 		if f.computed || f.functions["tpl"] {
-			for _, any := range names(trees) {
-				visit(any)
+			for _, name := range names(trees) {
+				visit(name)
 			}
 		}
 	}
 	visit(mainTemplate)
+	return reads, mayRead
 }
 
 // names are the names of define blocks, sorted.
@@ -268,24 +266,26 @@ func copyLines(to, from map[string]int, own bool) {
 	}
 }
 
-// checkReads settles which siblings a template reads.
-func (c *compiler) checkReads(field string, u *unit, siblings []string) {
-	for _, name := range slices.Sorted(maps.Keys(u.certain)) {
+// settleReads says which siblings a template reads: those that it reads for certain, which must exist, and those that it may read.
+func (c *compiler) settleReads(field, self string, certain, possible map[string]int, siblings []string) []string {
+	var reads []string
+	for _, name := range slices.Sorted(maps.Keys(certain)) {
 		switch {
-		case name == u.source.name:
-			c.problem(field, problem{u.certain[name], "a template cannot read its own live objects, since it would wait for itself"})
+		case name == self:
+			c.say(field, certain[name], "a template cannot read its own live objects, since it would wait for itself")
 		case !slices.Contains(siblings, name):
-			c.problem(field, problem{u.certain[name], fmt.Sprintf("there is no template %q to read by .Resources%s", name, suggest(name, siblings))})
+			c.say(field, certain[name], "there is no template %q to read by .Resources%s", name, suggest(name, siblings))
 		default:
-			u.reads = append(u.reads, name)
+			reads = append(reads, name)
 		}
 	}
-	for name := range u.possible {
-		if slices.Contains(siblings, name) && name != u.source.name && !slices.Contains(u.reads, name) {
-			u.reads = append(u.reads, name)
+	for name := range possible {
+		if slices.Contains(siblings, name) && name != self && !slices.Contains(reads, name) {
+			reads = append(reads, name)
 		}
 	}
-	slices.Sort(u.reads)
+	slices.Sort(reads)
+	return reads
 }
 
 // textLines notes on which line each piece of text starts.

@@ -9,9 +9,9 @@ import (
 // before anything is allocated. Arguments of the wrong type cost nothing: the call refuses them.
 
 func repeatCost(args []any) (int, error) {
-	n, err := asInt(args[0])
-	s, ok := args[1].(string)
-	if err != nil || !ok || s == "" {
+	n, isInt := wholeNumber(args[0])
+	s, isString := args[1].(string)
+	if !isInt || !isString || s == "" {
 		return 0, nil
 	}
 	if n < 0 || n > maxOutput/len(s) {
@@ -39,10 +39,10 @@ func joinCost(args []any) (int, error) {
 }
 
 func wrapCost(args []any) (int, error) {
-	width, err := asInt(args[0])
-	separator, ok1 := args[1].(string)
-	in, ok2 := args[2].(string)
-	if err != nil || !ok1 || !ok2 {
+	width, ok1 := wholeNumber(args[0])
+	separator, ok2 := args[1].(string)
+	in, ok3 := args[2].(string)
+	if !ok1 || !ok2 || !ok3 {
 		return 0, nil
 	}
 	return sizeCost(len(in) + (len(in)/max(width, 1)+1)*len(separator))
@@ -59,8 +59,8 @@ func sizeCost(bytes int) (int, error) {
 func untilCost(args []any) (int, error) {
 	var n []float64
 	for _, arg := range args {
-		i, err := asInt(arg)
-		if err != nil {
+		i, ok := wholeNumber(arg)
+		if !ok {
 			return 0, nil
 		}
 		n = append(n, float64(i))
@@ -73,9 +73,9 @@ func untilCost(args []any) (int, error) {
 		from, to = n[0], n[1]
 	case 3:
 		// untilStep takes from, to, step and seq takes from, step, to: whichever way is longer counts.
-		return max3(items(n[0], n[1], n[2]), items(n[0], n[2], n[1]))
+		return listCost(max(items(n[0], n[1], n[2]), items(n[0], n[2], n[1])))
 	}
-	return max3(items(from, to, step), 0)
+	return listCost(items(from, to, step))
 }
 
 func items(from, to, step float64) float64 {
@@ -85,27 +85,33 @@ func items(from, to, step float64) float64 {
 	return max((to-from)/step, (from-to)/step) + 2
 }
 
-func max3(a, b float64) (int, error) {
-	if max(a, b) > maxItems {
+func listCost(items float64) (int, error) {
+	if items > maxItems {
 		return 0, broken("the list would have more than %d items", maxItems)
 	}
-	return int(max(a, b)) / 16, nil
+	return int(items) / itemsPerStep, nil
 }
 
 func chunkCost(args []any) (int, error) {
-	if n, err := asInt(args[0]); err == nil && n < 1 {
+	if n, ok := wholeNumber(args[0]); ok && n < 1 {
 		return 0, broken("a chunk must have at least one item")
 	}
-	return length(args[1]) / 16, nil
+	return length(args[1]) / itemsPerStep, nil
 }
 
-// squareCost is for functions that compare each item of a list with others.
-func squareCost(args []any) (int, error) {
+// searchCost is for functions that look for some items in a list.
+func searchCost(args []any) (int, error) {
 	n := 0
 	for _, arg := range args {
 		n = max(n, length(arg))
 	}
-	return n * n / 64, nil
+	return n * len(args) / itemsPerStep, nil
+}
+
+// uniqCost is for functions that compare each item of a list with all others.
+func uniqCost(args []any) (int, error) {
+	n := length(args[0])
+	return n * n / 256, nil
 }
 
 // regexCost bounds a match, and for replacements what may come out: each reference to a group may at worst bring the subject.

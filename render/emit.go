@@ -19,9 +19,6 @@ type emitter struct {
 	out   strings.Builder
 }
 
-// maxNesting bounds the recursion of the emitter.
-const maxNesting = 200
-
 // toYaml prints a tree in block style, keys sorted, lists not indented under their key, without a final newline.
 func toYaml(s *state, args []any) (any, error) {
 	e := &emitter{state: s}
@@ -217,7 +214,7 @@ func (e *emitter) jsonString(value string) error {
 	return err
 }
 
-func toJson(indent string) func(s *state, args []any) (any, error) {
+func toJSON(indent string) func(s *state, args []any) (any, error) {
 	return func(s *state, args []any) (any, error) {
 		e := &emitter{state: s}
 		if err := e.json(args[0], indent, "", 0); err != nil {
@@ -225,90 +222,6 @@ func toJson(indent string) func(s *state, args []any) (any, error) {
 		}
 		return text(e.out.String()), nil
 	}
-}
-
-// quote prints each argument in double quotes.
-func quote(s *state, args []any) (any, error) {
-	var out strings.Builder
-	for i, arg := range args {
-		if arg == nil {
-			return nil, s.nothing("quote")
-		}
-		value, err := s.plainString(arg)
-		if err != nil {
-			return nil, err
-		}
-		spelled := fmt.Sprintf("%q", value)
-		printed, err := s.token(token{value: value, text: spelled[1 : len(spelled)-1]})
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out.WriteByte(' ')
-		}
-		out.WriteString(`"` + string(printed) + `"`)
-	}
-	return text(out.String()), nil
-}
-
-// indent puts spaces before each line. The lines of a string become tokens one by one, so that the text lines up as the author
-// wants it, for instance below `key: |`, and yet no line is more than a value.
-func indent(prefix string) func(s *state, args []any) (any, error) {
-	return func(s *state, args []any) (any, error) {
-		n, err := asInt(args[0])
-		if err != nil {
-			return nil, err
-		}
-		if n < 0 || n > maxIndent {
-			return nil, broken("the indentation must be 0 to %d", maxIndent)
-		}
-		pad := strings.Repeat(" ", n)
-		if t, ok := args[1].(text); ok {
-			if err := s.budget.print(n * strings.Count(string(t), "\n")); err != nil {
-				return nil, err
-			}
-			return text(prefix+pad) + text(strings.ReplaceAll(string(t), "\n", "\n"+pad)), nil
-		}
-		value, ok := args[1].(string)
-		if !ok {
-			return nil, broken("only text can be indented, and this is %s; pipe it through toYaml first", describe(args[1]))
-		}
-		var out strings.Builder
-		out.WriteString(prefix)
-		lines := strings.Split(value, "\n")
-		for i, line := range lines {
-			if err := s.budget.print(n + 1); err != nil {
-				return nil, err
-			}
-			if i > 0 {
-				out.WriteByte('\n')
-			}
-			out.WriteString(pad)
-			if line == "" {
-				continue
-			}
-			printed, err := s.token(token{value: line, text: line, line: len(lines) > 1})
-			if err != nil {
-				return nil, err
-			}
-			out.WriteString(string(printed))
-		}
-		return text(out.String()), nil
-	}
-}
-
-// plainString is a value as a string, the way that printing would spell it.
-func (s *state) plainString(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case text:
-		return s.expand(v)
-	}
-	if digits, ok := number(v); ok {
-		return digits, nil
-	}
-	return fmt.Sprint(plainCopy(v)), nil
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)

@@ -193,7 +193,8 @@ func (in *instrumenter) field(n parse.Node, dot origin, m mode, named bool) *par
 	from, path := in.fieldParts(n, dot)
 	in.checkRoot(n, from, path)
 	in.noteReads(n, from, path, named)
-	s := site{expr: shorten(expression(n)), path: path, mode: m, values: originOfField(from, path) == values, waits: resourcesIn(n.String())}
+	s := site{expr: shorten(expression(n)), path: path, mode: m, waits: resourcesIn(n.String())}
+	s.values = originOfField(from, path) == values
 	pos := n.Position()
 	var base parse.Node = &parse.DotNode{NodeType: parse.NodeDot, Pos: pos}
 	switch n := n.(type) {
@@ -239,11 +240,10 @@ func dotted(names []string) []string {
 
 // noteReads notes which siblings a field reads.
 func (in *instrumenter) noteReads(n parse.Node, from origin, path []string, named bool) {
-	line := in.source.line(n.Position())
 	if path[0] == "Resources" && (from == root || from == unknown) {
 		switch {
 		case len(path) > 1:
-			in.facts.reads[path[1]] = line
+			in.facts.reads[path[1]] = in.source.line(n.Position())
 		case !named:
 			in.problem(n, "%s must be followed by the name of a template, written out: .Resources.name or (index .Resources \"name\"); "+
 				"the order of rendering is made of these names", n.String())
@@ -252,7 +252,7 @@ func (in *instrumenter) noteReads(n parse.Node, from origin, path []string, name
 	}
 	// A helper may get the context as a part of its data, as in `dict "context" $`.
 	if i := slices.Index(path, "Resources"); i >= 0 && i+1 < len(path) && from != values {
-		in.facts.mayRead[path[i+1]] = line
+		in.facts.mayRead[path[i+1]] = in.source.line(n.Position())
 	}
 }
 
@@ -278,34 +278,40 @@ func isNameRune(r rune) bool {
 }
 
 // passesOn are functions whose result is one of their arguments, or out of one.
-var passesOn = map[string]bool{"default": true, "coalesce": true, "required": true, "get": true, "dig": true, "index": true, "first": true, "last": true}
+var passesOn = map[string]bool{
+	"default": true, "coalesce": true, "required": true, "get": true, "dig": true, "index": true, "first": true, "last": true,
+}
 
 // originOf says where the result of a pipeline comes from.
 func (in *instrumenter) originOf(p *parse.PipeNode, dot origin) origin {
 	result := other
 	for i, cmd := range p.Cmds {
-		from := in.originOfNode(cmd.Args[0], dot)
-		if name, ok := cmd.Args[0].(*parse.IdentifierNode); ok {
-			from = other
-			if passesOn[name.Ident] {
-				from = in.originOfArguments(cmd.Args[1:], dot)
-			}
+		if _, isCall := cmd.Args[0].(*parse.IdentifierNode); !isCall {
+			result = in.originOfNode(cmd.Args[0], dot)
+			continue
 		}
-		if i > 0 && from != values && result == values && passesOn[cmd.Args[0].String()] {
-			from = result
+		if i > 0 && result != values || !passesOn[cmd.Args[0].String()] {
+			result = other
+			continue
 		}
-		result = from
+		result = in.originOfArguments(cmd.Args[1:], dot, result)
 	}
 	return result
 }
 
-func (in *instrumenter) originOfArguments(args []parse.Node, dot origin) origin {
+// originOfArguments is values if the arguments are, and what is piped to them; constants do not count.
+func (in *instrumenter) originOfArguments(args []parse.Node, dot, piped origin) origin {
 	for _, arg := range args {
-		if in.originOfNode(arg, dot) == values {
-			return values
+		switch arg.Type() {
+		case parse.NodeString, parse.NodeNumber, parse.NodeBool, parse.NodeNil:
+			continue
 		}
+		if in.originOfNode(arg, dot) != values {
+			return other
+		}
+		piped = values
 	}
-	return other
+	return piped
 }
 
 func (in *instrumenter) originOfNode(n parse.Node, dot origin) origin {
@@ -326,9 +332,9 @@ func (in *instrumenter) originOfNode(n parse.Node, dot origin) origin {
 }
 
 func (in *instrumenter) originOfVariable(name string) origin {
-	for i := len(in.scope) - 1; i >= 0; i-- {
-		if in.scope[i].name == name {
-			return in.scope[i].origin
+	for _, v := range slices.Backward(in.scope) {
+		if v.name == name {
+			return v.origin
 		}
 	}
 	return other
@@ -354,15 +360,17 @@ func (in *instrumenter) add(s site) int {
 
 // call makes a call of one of our functions with a site.
 func (in *instrumenter) call(pos parse.Pos, name string, site int) *parse.CommandNode {
-	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{
-		parse.NewIdentifier(name).SetPos(pos),
-		&parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: int64(site), Text: strconv.Itoa(site)},
-	}}
+	number := &parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: int64(site), Text: strconv.Itoa(site)}
+	return callOf(pos, name, number)
+}
+
+func callOf(pos parse.Pos, name string, args ...parse.Node) *parse.CommandNode {
+	callee := parse.NewIdentifier(name).SetPos(pos)
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: append([]parse.Node{callee}, args...)}
 }
 
 func (in *instrumenter) tick(pos parse.Pos) parse.Node {
-	tick := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{parse.NewIdentifier(callTick).SetPos(pos)}}
-	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipeOf(pos, tick)}
+	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipeOf(pos, callOf(pos, callTick))}
 }
 
 func pipeOf(pos parse.Pos, cmd *parse.CommandNode) *parse.PipeNode {

@@ -42,8 +42,7 @@ var (
 // faultOf finds the fault in an error of text/template. Faults of text/template itself are rare, since fields, functions and
 // ranges are ours; of those only the words are kept that cannot quote a value.
 func faultOf(err error) *fault {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	message := err.Error()
@@ -58,8 +57,8 @@ func faultOf(err error) *fault {
 
 // lineOf reads the line, and the byte column, of an error of text/template; 0 if it names none.
 func lineOf(err error) (line, column int) {
-	var exec template.ExecError
-	if !errors.As(err, &exec) {
+	exec, ok := errors.AsType[template.ExecError](err)
+	if !ok {
 		return 0, 0
 	}
 	match := location.FindStringSubmatch(exec.Error())
@@ -73,6 +72,9 @@ func lineOf(err error) (line, column int) {
 
 // actionAt finds the action of a text that spans a line and byte column, in the author's spelling, for an error to quote.
 func actionAt(text string, line, column int) string {
+	if line == 0 {
+		return ""
+	}
 	start := 0
 	for range line - 1 {
 		next := strings.IndexByte(text[start:], '\n')

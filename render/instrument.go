@@ -132,8 +132,7 @@ func (in *instrumenter) branch(n *parse.BranchNode, dot, inner origin, m mode) {
 // mayBeText makes a pipeline fit for a condition.
 func (in *instrumenter) mayBeText(p *parse.PipeNode) {
 	if last := p.Cmds[len(p.Cmds)-1].Args[0]; last.String() != callField && !isLogic(last.String()) {
-		truth := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: p.Pos, Args: []parse.Node{parse.NewIdentifier(callTruth).SetPos(p.Pos)}}
-		p.Cmds = append(p.Cmds, truth)
+		p.Cmds = append(p.Cmds, callOf(p.Pos, callTruth))
 	}
 }
 
@@ -142,10 +141,9 @@ func (in *instrumenter) rangeOver(n *parse.RangeNode, dot origin) {
 	elements := in.originOf(n.Pipe, dot)
 	over := site{expr: shorten(expression(n.Pipe))}
 	if len(n.Pipe.Cmds) == 1 && len(n.Pipe.Cmds[0].Args) == 1 {
-		// A site with a path is one that ranges over data as it is; see state.iterate.
-		switch arg := n.Pipe.Cmds[0].Args[0].(type) {
+		switch n.Pipe.Cmds[0].Args[0].(type) {
 		case *parse.FieldNode, *parse.VariableNode, *parse.ChainNode, *parse.DotNode:
-			over.path = []string{arg.String()}
+			over.asIs = true
 		}
 	}
 	in.pipe(n.Pipe, dot, patient)
@@ -230,16 +228,27 @@ func (in *instrumenter) pipe(p *parse.PipeNode, dot origin, m mode) {
 	in.declare(p, from)
 }
 
+// declare brings the variables that a pipeline declares into scope, or notes what it assigns.
 func (in *instrumenter) declare(p *parse.PipeNode, from origin) {
-	for _, v := range p.Decl {
-		if !p.IsAssign {
-			in.scope = append(in.scope, variable{v.Ident[0], from})
+	for i, v := range p.Decl {
+		if i == 0 && len(p.Decl) == 2 {
+			// The index or key of a range.
+			in.setOrigin(v.Ident[0], other, p.IsAssign)
 			continue
 		}
-		for i := range in.scope {
-			if in.scope[i].name == v.Ident[0] && in.scope[i].origin != from {
-				in.scope[i].origin = other
-			}
+		in.setOrigin(v.Ident[0], from, p.IsAssign)
+	}
+}
+
+func (in *instrumenter) setOrigin(name string, from origin, assign bool) {
+	if !assign {
+		in.scope = append(in.scope, variable{name, from})
+		return
+	}
+	// An assignment may not be reached, so what it changes is not known any more.
+	for i := range in.scope {
+		if in.scope[i].name == name && in.scope[i].origin != from {
+			in.scope[i].origin = other
 		}
 	}
 }

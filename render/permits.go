@@ -5,8 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/template/parse"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -40,38 +41,47 @@ var dangerous = map[string]bool{
 	"admissionregistration.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true,
 }
 
-// unitKinds settles which kinds the objects of a template may have: those that it writes literally, or, where the blueprint lists
-// kinds, those of the list whose group it writes in some apiVersion.
-func (c *compiler) unitKinds(field string, u *unit) {
-	u.kinds = map[schema.GroupVersionKind]bool{}
-	for _, gvk := range sortKinds(u.written.kinds) {
+// unitKinds says which kinds the objects of a template may have: those that it writes literally, or, where the blueprint lists
+// kinds, those of the list whose group it writes in some apiVersion. The trees must still be as they were parsed.
+func (c *compiler) unitKinds(field string, src source, own map[string]*parse.Tree) map[schema.GroupVersionKind]bool {
+	trees := maps.Clone(c.writtenHelpers)
+	maps.Copy(trees, own)
+	written, kinds := writtenKinds(trees), map[schema.GroupVersionKind]bool{}
+	for _, gvk := range sortKinds(written.kinds) {
 		switch {
-		case gvk.Group == v1alpha1.GroupName || strings.HasSuffix(gvk.Group, "."+v1alpha1.GroupName):
-			c.problem(field, problem{message: fmt.Sprintf("objects of group %s cannot be rendered", gvk.Group)})
+		case isOurs(gvk.Group):
+			c.say(field, 0, "objects of group %s cannot be rendered", gvk.Group)
 		case c.permits.kinds != nil && !c.permits.kinds[gvk.GroupKind()]:
-			c.problem(field, problem{message: fmt.Sprintf("%s is not among spec.permits.kinds; add {group: %q, kind: %s}", gvk.GroupKind(), gvk.Group, gvk.Kind)})
+			c.say(field, 0, "%s is not among spec.permits.kinds; add {group: %q, kind: %s}", gvk.GroupKind(), gvk.Group, gvk.Kind)
 		case c.permits.kinds == nil && dangerous[gvk.Group]:
-			c.problem(field, problem{message: fmt.Sprintf("%s must be permitted by name; list all kinds of the blueprint in spec.permits.kinds", gvk.GroupKind())})
+			c.say(field, 0, "%s must be permitted by name; list all kinds of the blueprint in spec.permits.kinds", gvk.GroupKind())
 		default:
-			u.kinds[gvk] = true
+			kinds[gvk] = true
 		}
 	}
 	for gk := range c.permits.kinds {
-		for gv := range u.written.versions {
-			if gv.Group == gk.Group && gk.Group != v1alpha1.GroupName {
-				u.kinds[gv.WithKind(gk.Kind)] = true
+		for gv := range written.versions {
+			if gv.Group == gk.Group && !isOurs(gk.Group) {
+				kinds[gv.WithKind(gk.Kind)] = true
 			}
 		}
 	}
-	if len(u.kinds) == 0 && strings.TrimSpace(u.source.text) != "" && len(u.written.kinds) == 0 {
-		c.problem(field, problem{message: "the template writes no apiVersion and kind literally; write them out, " +
-			"or write the apiVersion out and list the kinds in spec.permits.kinds"})
+	if len(kinds) == 0 && len(written.kinds) == 0 && strings.TrimSpace(src.text) != "" {
+		c.say(field, 0, "the template writes no apiVersion and kind literally; write them out, "+
+			"or write the apiVersion out and list the kinds in spec.permits.kinds")
 	}
-	maps.Copy(c.kinds, u.kinds)
+	maps.Copy(c.kinds, kinds)
+	return kinds
+}
+
+// isOurs says whether a group is our own: blueprints and policies are not for templates to make.
+func isOurs(group string) bool {
+	return group == v1alpha1.GroupName || strings.HasSuffix(group, "."+v1alpha1.GroupName)
 }
 
 // checkPermits refuses a list of kinds that promises what cannot be kept.
 func (c *compiler) checkPermits() {
+	sound := len(c.problems) == 0
 	for i, k := range permittedKinds(c.blueprint) {
 		field := fmt.Sprintf("spec.permits.kinds[%d]", i)
 		found := false
@@ -79,10 +89,11 @@ func (c *compiler) checkPermits() {
 			found = found || gvk.GroupKind() == schema.GroupKind{Group: k.Group, Kind: k.Kind}
 		}
 		switch {
-		case k.Group == v1alpha1.GroupName:
-			c.problem(field, problem{message: fmt.Sprintf("objects of group %s cannot be rendered", k.Group)})
-		case !found && len(c.problems) == 0:
-			c.problem(field, problem{message: fmt.Sprintf("no template writes an apiVersion of group %q literally, so the version of %s is not known; write it out or remove the kind", k.Group, k.Kind)})
+		case isOurs(k.Group):
+			c.say(field, 0, "objects of group %s cannot be rendered", k.Group)
+		case !found && sound:
+			c.say(field, 0, "no template writes an apiVersion of group %q literally, so the version of %s is not known; "+
+				"write it out or remove the kind", k.Group, k.Kind)
 		}
 	}
 }
@@ -115,7 +126,7 @@ func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
 	if !ok || name == "" {
 		return broken("%s: metadata.name must be a string that is not empty", gvk.Kind)
 	}
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return broken("%s: metadata.name is not a name that an object can have", gvk.Kind)
 	}
 	for _, field := range controllersOnly {
@@ -193,7 +204,8 @@ func (r *Run) admitContent(gvk schema.GroupVersionKind, o *unstructured.Unstruct
 		return broken("Secret: a token of a service account must be permitted by name; list all kinds of the blueprint in spec.permits.kinds")
 	}
 	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}} {
-		spec, ok, _ := unstructured.NestedMap(o.Object, pod...)
+		nested, _, _ := unstructured.NestedFieldNoCopy(o.Object, pod...)
+		spec, ok := nested.(map[string]any)
 		if !ok || spec["containers"] == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,5 +73,39 @@ func TestAdmit(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAnObjectIsTheSameWithAndWithoutItsNamespace(t *testing.T) {
+	b := blueprint(map[string]string{
+		"a":      namedMap("x", ""),
+		"b":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: team-a}\n",
+		"reader": namedMap("reader", "data: {v: {{ .Resources.a.metadata.uid }}}"),
+	})
+	b.Spec.Permits = &v1alpha1.Permits{ClusterScoped: true}
+	p, err := Compile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := p.Gateway.Start(Context{Namespace: "team-a"})
+	run.Advance(nothing)
+	run.Advance(cluster{"a": {object(t, "x", "")}}.observe)
+	want := summary{
+		Objects: []string{"a: ConfigMap/x", "reader: ConfigMap/reader"},
+		Failed:  []string{"blueprint test, template b, line 1: template a renders the same ConfigMap already; give one of them another name"},
+	}
+	if diff := cmp.Diff(want, summarize(run.Result())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !p.ClusterScopedPermitted() {
+		t.Error("cluster-scoped objects are permitted, and it says no")
+	}
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	key := strings.Repeat("long", 1000)
+	_, got := renderOne(t, namedMap("x", "data:\n  {{- toYaml .Values | nindent 2 }}\n  {{- toYaml .Values | nindent 2 }}"), "", `{"`+key+`": 1}`)
+	if len(got) > 1100 || !strings.HasSuffix(got, "...") {
+		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

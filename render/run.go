@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gatewright/gatewright/internal/manifest"
 )
 
 // Run is one rendering of a Set. Every template is executed at most once with success. A Run belongs to one goroutine.
@@ -37,8 +39,14 @@ type identity struct {
 	namespace, name string
 }
 
-func identify(o *unstructured.Unstructured) identity {
-	return identity{kind: o.GroupVersionKind().GroupKind(), namespace: o.GetNamespace(), name: o.GetName()}
+// identify an object. One that was rendered without a namespace may yet land in the parent's, since the scope of its kind is not
+// known; within a Run, it is the same either way.
+func (r *Run) identify(o *unstructured.Unstructured) identity {
+	id := identity{kind: o.GroupVersionKind().GroupKind(), namespace: o.GetNamespace(), name: o.GetName()}
+	if id.namespace == "" {
+		id.namespace = r.context.Namespace
+	}
+	return id
 }
 
 // Start begins a rendering. The context must not change until the Run is done.
@@ -114,35 +122,39 @@ func (r *Run) render(u *unit, cache *observations) outcome {
 	if pending != nil {
 		return outcome{pending: pending}
 	}
-	result, line, f := u.execute(root, false)
+	var docs []manifest.Document
+	out, line, f := u.execute(root, func(printed []byte, bind manifest.Bind) (err error) {
+		docs, err = manifest.DecodeBound(printed, bind)
+		return err
+	})
 	if f != nil {
 		pending, failed := r.judge(u, line, f)
 		return outcome{pending: pending, failed: failed}
 	}
-	objects := make([]*unstructured.Unstructured, 0, len(result.documents))
-	for _, doc := range result.documents {
+	objects := make([]*unstructured.Unstructured, 0, len(docs))
+	for _, doc := range docs {
 		f := r.admit(u, doc.Unstructured)
 		if f == nil {
-			f = r.claim(u, doc.Unstructured, objects)
+			f = r.claim(doc.Unstructured, objects)
 		}
 		if f != nil {
-			return outcome{failed: r.failed(u, result.out.sourceLine(doc.Line), f)}
+			return outcome{failed: r.failed(u, out.sourceLine(doc.Line), f)}
 		}
 		objects = append(objects, doc.Unstructured)
 	}
 	for _, o := range objects {
-		r.owners[identify(o)] = u.source.name
+		r.owners[r.identify(o)] = u.source.name
 	}
 	return outcome{rendered: true, objects: objects}
 }
 
 // claim refuses an object that was rendered already, and one too many.
-func (r *Run) claim(u *unit, o *unstructured.Unstructured, earlier []*unstructured.Unstructured) *fault {
-	id := identify(o)
+func (r *Run) claim(o *unstructured.Unstructured, earlier []*unstructured.Unstructured) *fault {
+	id := r.identify(o)
 	if owner, taken := r.owners[id]; taken {
 		return broken("template %s renders the same %s already; give one of them another name", owner, id.kind.Kind)
 	}
-	if slices.ContainsFunc(earlier, func(e *unstructured.Unstructured) bool { return identify(e) == id }) {
+	if slices.ContainsFunc(earlier, func(e *unstructured.Unstructured) bool { return r.identify(e) == id }) {
 		return broken("the template renders two %s objects of the same name", id.kind.Kind)
 	}
 	if len(r.objects)+len(earlier)+1 > maxObjects {
@@ -160,20 +172,21 @@ func (r *Run) judge(u *unit, line int, f *fault) (*Pending, *Failed) {
 	if len(waits) == 0 {
 		waits = u.reads
 	}
-	waits = slices.Sorted(maps.Keys(setOf(waits)))
-	return &Pending{Template: u.source.name, Waits: waits, Message: "waits: " + f.Error()}, nil
+	waits = slices.Compact(slices.Sorted(slices.Values(waits)))
+	return &Pending{Template: u.source.name, Waits: waits, Message: bounded("waits: " + f.Error())}, nil
 }
 
 func (r *Run) failed(u *unit, line int, f *fault) *Failed {
-	return &Failed{Blueprint: r.set.blueprint, Template: u.source.name, Line: line, Message: f.Error()}
+	return &Failed{Blueprint: r.set.blueprint, Template: u.source.name, Line: line, Message: bounded(f.Error())}
 }
 
-func setOf(list []string) map[string]bool {
-	set := map[string]bool{}
-	for _, s := range list {
-		set[s] = true
+// bounded keeps a message short enough for a condition, whatever keys it names.
+func bounded(message string) string {
+	const most = 1000
+	if len(message) <= most {
+		return message
 	}
-	return set
+	return strings.ToValidUTF8(message[:most], "") + "..."
 }
 
 // root makes what a template is given, or says what it still waits for.
@@ -222,7 +235,7 @@ func (r *Run) observe(name string, cache *observations) (objects liveObjects, mi
 	observed := cache.observed(name)
 	objects = liveObjects{}
 	for _, rendered := range r.outcomes[i].objects {
-		at := slices.IndexFunc(observed, func(o *unstructured.Unstructured) bool { return r.same(rendered, o) })
+		at := slices.IndexFunc(observed, func(o *unstructured.Unstructured) bool { return r.identify(o) == r.identify(rendered) })
 		if at < 0 {
 			cache.missing[name] = true
 			return nil, "not there yet"
@@ -231,17 +244,4 @@ func (r *Run) observe(name string, cache *observations) (objects liveObjects, mi
 	}
 	cache.seen[name] = objects
 	return objects, ""
-}
-
-// same says whether a live object is the one that was rendered. One that was rendered without a namespace may have landed in the
-// parent's: the scope of its kind was not known.
-func (r *Run) same(rendered, observed *unstructured.Unstructured) bool {
-	if observed == nil || observed.Object == nil {
-		return false
-	}
-	want, have := identify(rendered), identify(observed)
-	if want.namespace == "" && have.namespace == r.context.Namespace {
-		have.namespace = ""
-	}
-	return want == have
 }

@@ -29,6 +29,8 @@ type site struct {
 	mode mode
 	// loose marks a string straight out of .Values, see bindScalar.
 	loose bool
+	// asIs says that a range goes over data as it is, not over what a function makes.
+	asIs bool
 	// values says that the value comes out of .Values.
 	values bool
 	// waits names the siblings that the expression reads, as far as it shows.
@@ -73,8 +75,7 @@ func (s *state) field(root any, at int) (any, error) {
 	}
 	site := s.site(at)
 	value, mayCome := root, false
-	for i := 0; i < len(site.path); i++ {
-		key := site.path[i]
+	for i, key := range site.path {
 		mayCome = mayCome || isLive(value)
 		if value == nil {
 			return s.absent(site, i-1, mayCome)
@@ -179,7 +180,7 @@ func (s *state) iterate(at int, v any) (any, error) {
 		return v, nil
 	case reflect.Int, reflect.Int64:
 		// A number out of a value is a list that somebody mistyped, and may be huge; one that a function made is meant.
-		if len(s.site(at).path) == 0 {
+		if !s.site(at).asIs {
 			return v, nil
 		}
 	}

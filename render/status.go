@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/internal/manifest"
 )
 
 // Status renders the status template, which yields a map with `addresses`, a list as in Gateway.status.addresses.
@@ -18,12 +20,16 @@ func (r *Run) Status(observed Observed) Status {
 	if pending != nil {
 		return Status{Pending: pending}
 	}
-	result, line, f := u.execute(root, true)
+	var tree any
+	_, line, f := u.execute(root, func(printed []byte, bind manifest.Bind) (err error) {
+		tree, err = manifest.DecodeTree(printed, bind)
+		return err
+	})
 	if f != nil {
 		pending, failed := r.judge(u, line, f)
 		return Status{Pending: pending, Failed: failed}
 	}
-	addresses, f := addressesOf(result.tree)
+	addresses, f := addressesOf(tree)
 	if f != nil {
 		return Status{Failed: r.failed(u, 0, f)}
 	}

@@ -24,11 +24,7 @@ type unit struct {
 	functions map[string]bool
 	// reads are the siblings whose live objects it sees, sorted.
 	reads []string
-	// certain and possible are where it reads siblings, as far as the line is its own; reads is made of them.
-	certain, possible map[string]int
-	// written is what its text says of kinds.
-	written written
-	// kinds that its objects may have.
+	// kinds that its objects may have; nil for the status template.
 	kinds map[schema.GroupVersionKind]bool
 	// lines are the lines on which its pieces of text start, by their first byte.
 	lines map[*byte]int
@@ -77,48 +73,45 @@ func (s *state) bind(name string) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) { return s.invoke(name, f, args) }
 }
 
-// rendered is what an execution of a unit made.
-type rendered struct {
-	documents []manifest.Document
-	tree      any
-	out       *writer
-}
+// decode reads what a unit printed, with the values bound to it.
+type decode func(printed []byte, bind manifest.Bind) error
 
-// execute renders the unit. As a tree, the output is one document of any shape; otherwise it is objects.
-func (u *unit) execute(root map[string]any, asTree bool) (result rendered, line int, f *fault) {
+// execute renders the unit and hands what it printed to read. The line of a fault is 0 if none can be named.
+func (u *unit) execute(root map[string]any, read decode) (out *writer, line int, f *fault) {
 	e, err := u.engine()
 	if err != nil {
-		return rendered{}, 0, broken("the template cannot be prepared")
+		return nil, 0, broken("the template cannot be prepared")
 	}
 	// A panic leaves the engine out of the pool: nobody knows what state it is in.
 	defer func() {
 		if recover() != nil {
-			result, line, f = rendered{}, 0, broken("this cannot be evaluated with the values that it was given")
+			line, f = 0, broken("this cannot be evaluated with the values that it was given")
 			return
 		}
 		u.engines.Put(e)
 	}()
-	s := e.state
-	out := &writer{budget: &s.budget, lines: u.lines}
+	out = &writer{budget: &e.state.budget, lines: u.lines}
 	if err := e.template.Execute(out, root); err != nil {
-		line, column := lineOf(err)
-		f := *faultOf(err)
-		if action := actionAt(u.source.text, line, column); action != "" && line > 0 {
-			f.message = action + ": " + f.Error()
-			f.within = ""
+		line, f := u.located(err)
+		if line == 0 {
+			line = out.lastLine()
 		}
-		return rendered{}, line, &f
+		return out, line, f
 	}
-	result.out = out
-	if asTree {
-		result.tree, err = manifest.DecodeTree(out.buffer.Bytes(), s.bindScalar)
-	} else {
-		result.documents, err = manifest.DecodeBound(out.buffer.Bytes(), s.bindScalar)
+	if err := read(out.buffer.Bytes(), e.state.bindScalar); err != nil {
+		return out, out.lineOf(err), notYAML(err)
 	}
-	if err != nil {
-		return rendered{}, out.lineOf(err), notYAML(err)
+	return out, 0, nil
+}
+
+// located says what ended an execution, and where: the line, and the action in its author's spelling.
+func (u *unit) located(err error) (line int, f *fault) {
+	line, column := lineOf(err)
+	located := *faultOf(err)
+	if action := actionAt(u.source.text, line, column); action != "" {
+		located.message, located.within = action+": "+located.Error(), ""
 	}
-	return result, 0, nil
+	return line, &located
 }
 
 // lineOf says which line of the template an error in its output comes from.

@@ -54,3 +54,11 @@ func (w *writer) sourceLine(outputLine int) int {
 	}
 	return line
 }
+
+// lastLine is the line of the template that was printed last; 0 if none was.
+func (w *writer) lastLine() int {
+	if len(w.marks) == 0 {
+		return 0
+	}
+	return w.marks[len(w.marks)-1].line
+}

@@ -153,7 +153,7 @@ func scalarOf(n *yaml.Node, path *Path, key bool) Scalar {
 
 // refuse names what has no place in a manifest.
 func refuse(n *yaml.Node, path *Path) error {
-	what := ""
+	var what string
 	switch {
 	case n.Kind == yaml.AliasNode:
 		what = "an alias (*) is not allowed; write the value out, or quote it if it is text"

@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 
 // TestPlainScalarsMeanWhatTheyMeanToKubernetes compares with the library that kubectl reads YAML with.
 func TestPlainScalarsMeanWhatTheyMeanToKubernetes(t *testing.T) {
-	for _, scalar := range strings.Fields(`
+	for scalar := range strings.FieldsSeq(`
 		~ null Null NULL nULL true True TRUE tRUE yes Yes YES y Y on On ON false no n N off OFF nope
 		0 1 -1 +1 007 0777 0o17 -0o17 0x1F 0b101 -0b101 1_000 1__0 _1 9223372036854775807 9223372036854775808 18446744073709551615
 		18446744073709551616 -9223372036854775808 -9223372036854775809 99999999999999999999999999
@@ -236,8 +236,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		docs, err := Decode(text)
 		if err != nil {
-			var e *Error
-			if !errors.As(err, &e) {
+			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Errorf("an error of type %T", err)
 			}
 			return
