@@ -158,7 +158,7 @@ func TestFilesAndClusterGiveTheSameObjects(t *testing.T) {
 
 func TestLiveObjectsOfTheClusterAreSeen(t *testing.T) {
 	w := newWorld(t)
-	gateways := gatewayv1.SchemeGroupVersion.WithResource("gateways")
+	gateways := schema.GroupVersionResource{Group: gatewayv1.GroupName, Version: "v1", Resource: "gateways"}
 	gw, err := w.client.Resource(gateways).Namespace(w.name).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

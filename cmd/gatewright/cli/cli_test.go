@@ -33,6 +33,7 @@ func (o outcome) String() string {
 }
 
 func TestCommandsPrintWhatIsExpected(t *testing.T) {
+	files := map[string]bool{}
 	const world, broken = "testdata/world", "testdata/broken/"
 	for name, c := range map[string]struct {
 		args  string
@@ -86,12 +87,13 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"an argument without a flag is refused, with a hint at -f": {args: "render samples/quickstart"},
 		"version prints the version":                               {args: "version"},
 	} {
+		files[fileOf(name)] = true
 		t.Run(name, func(t *testing.T) {
 			if c.program == "" {
 				c.program = "gatewright"
 			}
 			got := command(c.stdin, append([]string{c.program}, strings.Fields(c.args)...)...).String()
-			file := filepath.Join("testdata", "expected", notInNames.ReplaceAllString(name, "-")+".txt")
+			file := fileOf(name)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -106,6 +108,16 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 			}
 		})
 	}
+	for _, file := range globbed(t, filepath.Join("testdata", "expected", "*")) {
+		if !files[file] {
+			t.Errorf("%s belongs to no case; delete it", file)
+		}
+	}
+}
+
+// fileOf is where it stands what a case is expected to print.
+func fileOf(name string) string {
+	return filepath.Join("testdata", "expected", notInNames.ReplaceAllString(name, "-")+".txt")
 }
 
 // notInNames are what the names of cases hold and names of files should not.

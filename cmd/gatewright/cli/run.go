@@ -28,8 +28,6 @@ type Streams struct {
 // usageError is about the command line.
 type usageError struct{ error }
 
-func (e usageError) Unwrap() error { return e.error }
-
 func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // Run runs the command line, whose first item is the name of the program, and returns the exit code.
