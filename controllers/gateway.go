@@ -44,7 +44,7 @@ func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if ready == nil {
 		return result(r.waiting(ctx, gw, why))
 	}
-	return result(r.implement(ctx, gw, r.inputs(snapshot, ready)))
+	return result(r.implement(ctx, gw, r.inputs(ctx, snapshot, ready)))
 }
 
 // implement applies what is rendered for the Gateway, and reports.

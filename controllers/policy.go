@@ -140,7 +140,7 @@ func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) (
 	if ready == nil {
 		return nil, nil
 	}
-	return desired.Reaches(r.inputs(snapshot, ready)), nil
+	return desired.Reaches(r.inputs(ctx, snapshot, ready)), nil
 }
 
 // unmatched is the verdict on a target reference that takes part in nothing.

@@ -100,7 +100,7 @@ func (r *httpRouteReconciler) renderings(ctx context.Context, route gateway.Rout
 			work.judged = append(work.judged, judgedParents(gateway.Merge(snapshot))...)
 			continue
 		}
-		in := r.inputs(snapshot, ready)
+		in := r.inputs(ctx, snapshot, ready)
 		work.judged = append(work.judged, judgedParents(in.Merged)...)
 		for _, attachment := range in.Merged.Attachments {
 			for _, parent := range desired.Route(in, attachment) {

@@ -81,7 +81,7 @@ func (s *shell) blueprint(snapshot gateway.Snapshot) (*compiled, verdict.Verdict
 	return ready, v
 }
 
-func (s *shell) inputs(snapshot gateway.Snapshot, ready *compiled) desired.Inputs {
+func (s *shell) inputs(ctx context.Context, snapshot gateway.Snapshot, ready *compiled) desired.Inputs {
 	return desired.Inputs{
 		Snapshot: snapshot, Merged: gateway.Merge(snapshot),
 		Program: ready.program, Blueprint: ready.values, Policies: s.policies.all(snapshot.Policies),
@@ -90,6 +90,10 @@ func (s *shell) inputs(snapshot gateway.Snapshot, ready *compiled) desired.Input
 		ClusterScoped: func(gvk schema.GroupVersionKind) bool {
 			clusterScoped, err := s.children.Scope(gvk)
 			return err == nil && clusterScoped
+		},
+		OwnClass: func(name string) bool {
+			class, err := s.fetch.Class(ctx, gatewayv1.ObjectName(name))
+			return err == nil && class != nil
 		},
 	}
 }

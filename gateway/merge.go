@@ -18,7 +18,7 @@ func Merge(s Snapshot) Merged {
 	f := newFolder(s, sets, doors)
 	f.fold(KindGateway, s.Gateway, s.Gateway.Spec.Listeners)
 
-	m := Merged{Gateway: s.Gateway, Accepted: summary(f.listeners, gatewayAccepted), ListenerSets: make([]ListenerSet, 0, len(sets))}
+	m := Merged{Gateway: s.Gateway, Accepted: accepted(s.Gateway, f.listeners), ListenerSets: make([]ListenerSet, 0, len(sets))}
 	letIn := listenerSetRule(s.Gateway)
 	for _, set := range sets {
 		switch {

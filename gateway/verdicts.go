@@ -14,6 +14,9 @@ import (
 var (
 	gatewayAccepted = verdict.Yes(string(gatewayv1.GatewayReasonAccepted), "all listeners of the Gateway are valid")
 
+	invalidParameters = verdict.No(string(gatewayv1.GatewayReasonInvalidParameters),
+		"spec.infrastructure.parametersRef names an object of a kind that is not supported; remove it, and attach values to the Gateway with a GatewayConfig")
+
 	setAccepted   = verdict.Yes(string(gatewayv1.ListenerSetReasonAccepted), "all listeners of the ListenerSet are valid")
 	setProgrammed = verdict.Yes(string(gatewayv1.ListenerSetReasonProgrammed), "the valid listeners of the ListenerSet are part of its Gateway")
 	notAllowed    = verdict.No(string(gatewayv1.ListenerSetReasonNotAllowed),
@@ -62,6 +65,14 @@ func invalidRouteKinds(supported string) verdict.Verdict {
 
 // maxNamed bounds how many listeners a message names.
 const maxNamed = 5
+
+// accepted judges a Gateway by what it asks for, then by its own listeners.
+func accepted(gw *gatewayv1.Gateway, own []Listener) verdict.Verdict {
+	if gw.Spec.Infrastructure != nil && gw.Spec.Infrastructure.ParametersRef != nil {
+		return invalidParameters
+	}
+	return summary(own, gatewayAccepted)
+}
 
 // summary is the Accepted condition of an object with these listeners: the given verdict if all are accepted, else
 // ListenersNotValid, in favour as long as one is accepted. The message names listeners of the object itself only.

@@ -31,6 +31,8 @@ type Inputs struct {
 	// ClusterScoped says whether a kind has no namespaces. It is asked only if the blueprint permits such kinds; nil means
 	// that no kind is known to be cluster-scoped.
 	ClusterScoped func(schema.GroupVersionKind) bool
+	// OwnClass says whether a GatewayClass of that name is ours; nil means that none is known to be.
+	OwnClass func(name string) bool
 }
 
 // Parent is one rendering: of a Gateway, or of a route under one of its parents.
@@ -48,6 +50,9 @@ type Parent struct {
 	set    *render.Set
 	run    *render.Run
 	scoped func(schema.GroupVersionKind) bool
+
+	ownClass func(name string) bool
+	accepted verdict.Verdict
 }
 
 // Gateway begins the rendering of the Gateway.
@@ -104,6 +109,7 @@ func (in Inputs) route(attachment gateway.Attachment, common render.Context) []*
 func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective) *Parent {
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
+	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
 	if in.Program.ClusterScopedPermitted() {
 		p.scoped = in.ClusterScoped
 	}
@@ -132,9 +138,13 @@ func (p *Parent) Kinds() []schema.GroupVersionKind { return p.kinds }
 // Templates are the names of the templates, in the order in which their objects are applied.
 func (p *Parent) Templates() []string { return p.set.Names() }
 
-// Held says why the rendering must stay as it is, or nil: a policy that guards it cannot be read, and what it would forbid is not
-// known.
+// Held says why the rendering must stay as it is, or nil: the Gateway is not accepted, or a policy that guards the rendering cannot
+// be read, so that what it would forbid is not known.
 func (p *Parent) Held() *verdict.Verdict {
+	if !p.accepted.OK {
+		v := verdict.No(v1alpha1.ReasonInvalid, "the Gateway is not accepted: %s", p.accepted.Message)
+		return &v
+	}
 	held := slices.Clone(p.Values.Held)
 	for _, listener := range p.Listeners {
 		held = append(held, listener.Held...)

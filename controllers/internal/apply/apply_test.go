@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"testing"
 
@@ -44,9 +45,7 @@ func newWorld(t *testing.T) world {
 // rendered is an object as package desired hands it over. content is what it has besides its metadata.
 func (w world) rendered(apiVersion, kind, hash string, content map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
-	for key, value := range content {
-		o.Object[key] = value
-	}
+	maps.Copy(o.Object, content)
 	o.SetName("web")
 	o.SetNamespace(w.namespace)
 	o.SetLabels(map[string]string{v1alpha1.LabelOwnerUID: string(owner), v1alpha1.LabelTemplate: "t"})
@@ -184,6 +183,11 @@ func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
 				"type": "canary", "ports": []any{map[string]any{"port": int64(80)}},
 			}}),
 			"the API server refuses Service web: spec.type: FieldValueNotSupported", false},
+		"two list items with one key": {
+			w.rendered("v1", "Service", "h", map[string]any{"spec": map[string]any{"ports": []any{
+				map[string]any{"port": int64(80), "name": "canary"}, map[string]any{"port": int64(80), "name": "canary"},
+			}}}),
+			"the API server refuses Service web: .spec.ports: duplicate entries", false},
 		"a value of another type": {
 			w.rendered("v1", "ConfigMap", "h", map[string]any{"data": map[string]any{"key": []any{"canary"}}}),
 			"the API server refuses ConfigMap web: .data.key: expected string", false},

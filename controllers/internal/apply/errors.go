@@ -76,7 +76,7 @@ func causes(all []metav1.StatusCause) string {
 // untypedField is how server-side apply complains of an object that does not fit its kind's schema: it has no structured form.
 // What is expected is told; what was found, and keys of list items, may be a tenant's.
 var (
-	untypedField = regexp.MustCompile(`(\.[^\s:]+): (field not declared in schema|expected [a-z ()]+)`)
+	untypedField = regexp.MustCompile(`(\.[^\s:]+): (field not declared in schema|duplicate entries|expected [a-z ()]+)`)
 	itemKeys     = regexp.MustCompile(`\[[^\]]*\]`)
 )
 
