@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -81,5 +82,36 @@ func TestTooManyObjects(t *testing.T) {
 	run.Advance(nothing)
 	if result := run.Result(); len(result.Failed) != 1 || result.Failed[0].Message != "there are more than 200 objects" || len(result.Objects) > 0 {
 		t.Errorf("got %+v and %d objects", result.Failed, len(result.Objects))
+	}
+}
+
+// TestAThousandListenersAreNoBomb keeps the budget honest: this is what blueprints do with each listener, and more.
+func TestAThousandListenersAreNoBomb(t *testing.T) {
+	text := namedMap("x", `data:
+  {{- $seen := list }}
+  listeners: |
+    {{- range .Listeners }}
+    {{- $hostname := .hostname | default "" }}
+    {{- if not (has $hostname $seen) }}
+    {{- $seen = append $seen $hostname }}
+    - name: {{ uniqueName .source.namespace .source.name .name }}
+      hostname: {{ $hostname | quote }}
+      port: {{ .port }}
+      tls: {{ include "tls" . | nindent 8 }}
+      {{- if eq .protocol "HTTPS" }}
+      secret: {{ printf "%s-%s" .source.namespace .name | trunc 63 | trimSuffix "-" }}
+      {{- end }}
+    {{- end }}
+    {{- end }}
+  hostnames: {{ $seen | uniq | sortAlpha | join "," }}`)
+	helpers := `{{ define "tls" }}{{ range .tls.certificateRefs }}{{ .name | default "none" }}{{ end }}{{ end }}`
+	var listeners []any
+	for i := range 1000 {
+		listeners = append(listeners, tree(t, fmt.Sprintf(`{"name": "l%d", "hostname": "h%d.example.com", "port": 443, "protocol": "HTTPS",
+			"tls": {"certificateRefs": [{"name": "cert-%d"}]}, "source": {"namespace": "team-a", "name": "set-%d"}}`, i, i, i, i)))
+	}
+	run := mustCompile(t, map[string]string{"t": text, "helpers": helpers}).Gateway.Start(Context{Namespace: "team-a", Listeners: listeners})
+	if got := run.Advance(nothing); len(got) != 1 {
+		t.Errorf("got %+v", run.Result().Failed)
 	}
 }

@@ -32,7 +32,8 @@ type compiler struct {
 	problems  []string
 	kinds     map[schema.GroupVersionKind]bool
 
-	// helpers are the trees that all templates share, as written and as rewritten, and what is known of them.
+	// helpers are the trees that all templates share, as written and as rewritten, and what is known of them; nil if their text
+	// cannot be parsed.
 	writtenHelpers, helpers map[string]*parse.Tree
 	helperFacts             map[string]*facts
 }
@@ -107,12 +108,12 @@ func (c *compiler) refuseUnsupported() {
 func (c *compiler) compileHelpers() {
 	const field = "spec.helpers"
 	src := source{name: field, text: c.blueprint.Spec.Helpers}
-	c.writtenHelpers, c.helpers, c.helperFacts = map[string]*parse.Tree{}, map[string]*parse.Tree{}, map[string]*facts{}
 	trees, p := src.parse()
 	if p != nil {
 		c.say(field, p.line, "%s", p.message)
 		return
 	}
+	c.writtenHelpers = map[string]*parse.Tree{}
 	for _, n := range trees[mainTemplate].Root.Nodes {
 		if text, ok := n.(*parse.TextNode); !ok || strings.TrimSpace(string(text.Text)) != "" {
 			c.say(field, src.line(n.Position()), "only {{ define }} blocks belong here; what stands outside of them is never rendered")
@@ -204,9 +205,8 @@ func (c *compiler) unit(field string, src source, variables, siblings []string) 
 	if src.name != statusTemplate {
 		u.kinds = c.unitKinds(field, src, own)
 	}
-	learned := c.instrument(field, src, own, variables)
+	learned, trees := c.instrument(field, src, own, variables), maps.Clone(own)
 	maps.Copy(learned, c.helperFacts)
-	trees := maps.Clone(own)
 	maps.Copy(trees, c.helpers)
 	reads, mayRead := c.link(field, u, trees, learned)
 	u.reads = c.settleReads(field, src.name, reads, mayRead, siblings)
@@ -229,6 +229,10 @@ func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, lea
 		copyLines(mayRead, f.mayRead, name == mainTemplate)
 		for _, included := range slices.Sorted(maps.Keys(f.includes)) {
 			if _, ok := trees[included]; !ok || included == mainTemplate {
+				if c.helpers == nil {
+					// It may be in the text that cannot be parsed.
+					continue
+				}
 				c.say(field, f.includes[included], "there is no template %q to include%s", included, suggest(included, names(trees)))
 				continue
 			}

@@ -81,6 +81,9 @@ func TestCompileProblems(t *testing.T) {
 		"a problem in a helper": {
 			map[string]string{"helpers": "{{ define \"a\" }}\n{{ nope }}{{ end }}"},
 			`spec.helpers, line 2: there is no function "nope"`},
+		"helpers that cannot be parsed are the only problem": {
+			map[string]string{"t": configMap("data: {v: {{ include \"a\" . }}}"), "helpers": "{{ define \"a\" }}"},
+			"spec.helpers, line 1: unexpected EOF"},
 		"a changed copy that nobody gets": {
 			map[string]string{"t": "{{- $m := dict }}{{ $_ := set $m \"a\" 1 }}" + configMap("")},
 			"gatewayTemplate t, line 1: set changes nothing in place, it gives a changed copy: assign it, as in `{{ $map = set $map ... }}`"},

@@ -62,12 +62,10 @@ func (in *instrumenter) argument(n parse.Node, dot origin, m mode, named bool) p
 		in.pipe(n, dot, m)
 		return n
 	case *parse.IdentifierNode:
-		in.function(&parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Pos, Args: []parse.Node{n}}, n, false)
+		in.function(commandOf(n), n, false)
 		return n
 	case *parse.StringNode:
-		if hasTokenMarks(n.Text) {
-			in.problem(n, "the characters U+E000 and U+E001 are not allowed in a template")
-		}
+		in.checkMarks(n, n.Text)
 	}
 	if isField(n) {
 		return pipeOf(n.Position(), in.field(n, dot, m, named))
@@ -82,7 +80,7 @@ func (in *instrumenter) condition(n parse.Node) parse.Node {
 	case *parse.PipeNode:
 		p = n
 	case *parse.VariableNode, *parse.DotNode, *parse.IdentifierNode:
-		p = pipeOf(n.Position(), &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Position(), Args: []parse.Node{n}})
+		p = pipeOf(n.Position(), commandOf(n))
 	default:
 		return n
 	}
@@ -96,7 +94,7 @@ func (in *instrumenter) function(cmd *parse.CommandNode, name *parse.IdentifierN
 	if piped {
 		n++
 	}
-	least, most := 1, -1
+	least, most := 1, unlimited
 	if name.Ident == "not" {
 		most = 1
 	}
@@ -114,7 +112,7 @@ func (in *instrumenter) function(cmd *parse.CommandNode, name *parse.IdentifierN
 		in.problem(cmd, "%s takes %s, and gets %d", name.Ident, counted(least), n)
 	case n < least:
 		in.problem(cmd, "%s takes at least %s, and gets %d", name.Ident, counted(least), n)
-	case most >= 0 && n > most:
+	case most != unlimited && n > most:
 		in.problem(cmd, "%s takes at most %s, and gets %d", name.Ident, counted(most), n)
 	}
 	if name.Ident == "include" && len(cmd.Args) > 1 {
@@ -365,12 +363,21 @@ func (in *instrumenter) call(pos parse.Pos, name string, site int) *parse.Comman
 }
 
 func callOf(pos parse.Pos, name string, args ...parse.Node) *parse.CommandNode {
-	callee := parse.NewIdentifier(name).SetPos(pos)
-	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: append([]parse.Node{callee}, args...)}
+	call := commandOf(parse.NewIdentifier(name).SetPos(pos))
+	call.Args = append(call.Args, args...)
+	return call
+}
+
+func commandOf(n parse.Node) *parse.CommandNode {
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Position(), Args: []parse.Node{n}}
 }
 
 func (in *instrumenter) tick(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipeOf(pos, callOf(pos, callTick))}
+}
+
+func stringOf(pos parse.Pos, text string) *parse.StringNode {
+	return &parse.StringNode{NodeType: parse.NodeString, Pos: pos, Quoted: strconv.Quote(text), Text: text}
 }
 
 func pipeOf(pos parse.Pos, cmd *parse.CommandNode) *parse.PipeNode {

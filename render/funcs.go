@@ -9,7 +9,7 @@ import (
 
 // function is a function that templates may call. All are hermetic and deterministic, and none changes its arguments.
 type function struct {
-	// min and max number of arguments; max -1 is any number.
+	// min and max number of arguments; max may be unlimited.
 	min, max int
 	// absent says what an absent field means as an argument.
 	absent mode

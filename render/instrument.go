@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template/parse"
 )
@@ -99,9 +98,7 @@ func (in *instrumenter) list(l *parse.ListNode, dot origin) {
 func (in *instrumenter) node(n parse.Node, dot origin) parse.Node {
 	switch n := n.(type) {
 	case *parse.TextNode:
-		if hasTokenMarks(string(n.Text)) {
-			in.problem(n, "the characters U+E000 and U+E001 are not allowed in a template")
-		}
+		in.checkMarks(n, string(n.Text))
 	case *parse.ActionNode:
 		in.action(n, dot)
 	case *parse.IfNode:
@@ -114,6 +111,13 @@ func (in *instrumenter) node(n parse.Node, dot origin) parse.Node {
 		return in.template(n, dot)
 	}
 	return n
+}
+
+// checkMarks refuses text that could be taken for a token.
+func (in *instrumenter) checkMarks(at parse.Node, text string) {
+	if hasTokenMarks(text) {
+		in.problem(at, "the characters U+E000 and U+E001 are not allowed in a template")
+	}
 }
 
 func hasTokenMarks(s string) bool {
@@ -163,11 +167,7 @@ func (in *instrumenter) template(n *parse.TemplateNode, dot origin) parse.Node {
 		}
 		data = n.Pipe
 	}
-	include := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Pos, Args: []parse.Node{
-		parse.NewIdentifier("include").SetPos(n.Pos),
-		&parse.StringNode{NodeType: parse.NodeString, Pos: n.Pos, Quoted: strconv.Quote(n.Name), Text: n.Name},
-		data,
-	}}
+	include := callOf(n.Pos, "include", stringOf(n.Pos, n.Name), data)
 	action := &parse.ActionNode{NodeType: parse.NodeAction, Pos: n.Pos, Line: n.Line, Pipe: pipeOf(n.Pos, include)}
 	in.action(action, dot)
 	return action
@@ -184,9 +184,7 @@ func (in *instrumenter) action(n *parse.ActionNode, dot origin) {
 	}
 	last := n.Pipe.Cmds[len(n.Pipe.Cmds)-1]
 	if constant, ok := last.Args[0].(*parse.StringNode); ok && len(n.Pipe.Cmds) == 1 && len(last.Args) == 1 {
-		if hasTokenMarks(constant.Text) {
-			in.problem(n, "the characters U+E000 and U+E001 are not allowed in a template")
-		}
+		in.checkMarks(n, constant.Text)
 		return
 	}
 	printed := site{expr: shorten(expression(n.Pipe)), loose: in.originOf(n.Pipe, dot) == values}
@@ -289,7 +287,7 @@ func (in *instrumenter) literalMessages(p *parse.PipeNode) {
 		if literal := firstString(cmd.Args[1]); literal != "" {
 			message = literal + " (the values in this message are not shown)"
 		}
-		cmd.Args[1] = &parse.StringNode{NodeType: parse.NodeString, Pos: cmd.Pos, Quoted: strconv.Quote(message), Text: message}
+		cmd.Args[1] = stringOf(cmd.Pos, message)
 	}
 }
 

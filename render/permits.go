@@ -44,8 +44,8 @@ var dangerous = map[string]bool{
 // unitKinds says which kinds the objects of a template may have: those that it writes literally, or, where the blueprint lists
 // kinds, those of the list whose group it writes in some apiVersion. The trees must still be as they were parsed.
 func (c *compiler) unitKinds(field string, src source, own map[string]*parse.Tree) map[schema.GroupVersionKind]bool {
-	trees := maps.Clone(c.writtenHelpers)
-	maps.Copy(trees, own)
+	trees := maps.Clone(own)
+	maps.Copy(trees, c.writtenHelpers)
 	written, kinds := writtenKinds(trees), map[schema.GroupVersionKind]bool{}
 	for _, gvk := range sortKinds(written.kinds) {
 		switch {
@@ -209,8 +209,12 @@ func (r *Run) admitContent(gvk schema.GroupVersionKind, o *unstructured.Unstruct
 		if !ok || spec["containers"] == nil {
 			continue
 		}
-		if account := spec["serviceAccountName"]; account != nil && account != "default" {
-			return broken("%s: %s.serviceAccountName lends the rights of that account, and must be permitted by name; list all kinds of the blueprint in spec.permits.kinds", gvk.Kind, strings.Join(pod, "."))
+		// The second is the first under its old name.
+		for _, field := range []string{"serviceAccountName", "serviceAccount"} {
+			if account := spec[field]; account != nil && account != "" && account != "default" {
+				return broken("%s: %s.%s lends the rights of that account, and must be permitted by name; "+
+					"list all kinds of the blueprint in spec.permits.kinds", gvk.Kind, strings.Join(pod, "."), field)
+			}
 		}
 	}
 	return nil

@@ -49,6 +49,3 @@ func (s *Set) Reads(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||
 		(s.status != nil && slices.Contains(s.status.reads, name))
 }
-
-// HasStatus says whether the blueprint reports anything upwards.
-func (s *Set) HasStatus() bool { return s.status != nil }

@@ -232,15 +232,20 @@ func (r *Run) observe(name string, cache *observations) (objects liveObjects, mi
 	if cache.missing[name] {
 		return nil, "not there yet"
 	}
-	observed := cache.observed(name)
+	observed := map[identity]*unstructured.Unstructured{}
+	for _, o := range cache.observed(name) {
+		if o != nil {
+			observed[r.identify(o)] = o
+		}
+	}
 	objects = liveObjects{}
 	for _, rendered := range r.outcomes[i].objects {
-		at := slices.IndexFunc(observed, func(o *unstructured.Unstructured) bool { return r.identify(o) == r.identify(rendered) })
-		if at < 0 {
+		o, ok := observed[r.identify(rendered)]
+		if !ok {
 			cache.missing[name] = true
 			return nil, "not there yet"
 		}
-		objects = append(objects, liveCopy(observed[at]))
+		objects = append(objects, liveCopy(o))
 	}
 	cache.seen[name] = objects
 	return objects, ""

@@ -40,7 +40,8 @@ type Hostnames struct {
 type Observed func(template string) []*unstructured.Unstructured
 
 // Object is an object as a template rendered it. Its namespace is filled in, unless the blueprint permits cluster-scoped objects
-// and the template left it out: only the API server knows the scope of a kind, so that case is the caller's to complete.
+// and the template left it out: only the API server knows the scope of a kind, so that case is the caller's to complete. The
+// object is the caller's to change, but for its kind and name, by which the Run knows it again.
 type Object struct {
 	// Template that rendered the object.
 	Template string
