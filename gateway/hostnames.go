@@ -10,15 +10,16 @@ import (
 
 const wildcard = "*."
 
-// hostnames collects what the accepted listeners serve, and the routes on them.
-func (m *Merged) hostnames() Hostnames {
+// HostnamesWith collects what the accepted listeners serve, and these routes on them. What a route renders may depend on the
+// listeners and on the route, but not on the other routes, or each would have to be looked at whenever another changes.
+func (m *Merged) HostnamesWith(attachments ...Attachment) Hostnames {
 	names := map[string]struct{}{}
 	for i := range m.Listeners {
 		if hostname := hostnameOf(&m.Listeners[i].Spec); hostname != "" && m.Listeners[i].Accepted.OK {
 			names[string(hostname)] = struct{}{}
 		}
 	}
-	for _, attachment := range m.Attachments {
+	for _, attachment := range attachments {
 		for _, parent := range attachment.Parents {
 			for _, hostname := range parent.Hostnames {
 				names[string(hostname)] = struct{}{}

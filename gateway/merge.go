@@ -34,7 +34,7 @@ func Merge(s Snapshot) Merged {
 	m.openWindows()
 	m.Attachments = attachAll(&m, doors, s.Routes)
 	m.countRoutes()
-	m.Hostnames = m.hostnames()
+	m.Hostnames = m.HostnamesWith(m.Attachments...)
 	return m
 }
 

@@ -100,6 +100,7 @@ func (in Inputs) route(attachment gateway.Attachment, common render.Context) []*
 		effective := in.values(in.routeTarget(attachment.Route, *under))
 		c := common
 		c.Route = routeMap(attachment.Route)
+		c.Hostnames = render.Hostnames(in.Merged.HostnamesWith(attachment))
 		c.ParentRef = parentMap(in.Merged, *under)
 		parents = append(parents, in.begin(owner, under, set, c, effective))
 	}
