@@ -24,26 +24,9 @@ metadata:
 value: 1000
 `
 
-// routeTemplate yields a ConfigMap for a route under one parent, with the hostnames that it is served on there.
-const routeTemplate = `
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ uniqueName .HTTPRoute.metadata.name .ParentRef.kind .ParentRef.name }}
-data:
-  under: {{ .ParentRef.kind }} {{ .ParentRef.name }}
-  listeners: {{ .ParentRef.listeners | toJson | quote }}
-  hostnames: {{ .ParentRef.hostnames | toJson | quote }}
-`
-
 // clusterScoped permits a blueprint objects without a namespace.
 func clusterScoped(spec *v1alpha1.GatewayClassBlueprintSpec) {
 	spec.Permits = &v1alpha1.Permits{ClusterScoped: true}
-}
-
-// forRoutes gives a blueprint a template for HTTPRoutes.
-func forRoutes(spec *v1alpha1.GatewayClassBlueprintSpec) {
-	spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: templates{"route": routeTemplate}}
 }
 
 // nothing is left of an owner.
@@ -88,7 +71,7 @@ func TestADeletedGatewayLeavesNothingBehind(t *testing.T) {
 func TestADeletedRouteLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.class(templates{"service": serviceTemplate}, forRoutes)
+	w.class(templates{"service": serviceTemplate}, forRoutes(routeTemplate))
 	gw := w.gateway("edge")
 	route := w.route("shop", toGateway("edge"))
 	left := w.left(route, configMaps)
@@ -149,7 +132,7 @@ func TestAClassAndItsBlueprintStayWhileAGatewayNeedsThem(t *testing.T) {
 func TestAGatewayThatMovesToAnotherControllersClassIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.class(templates{"listeners": listenersTemplate, "priority": priorityClassTemplate}, clusterScoped, forRoutes)
+	w.class(templates{"listeners": listenersTemplate, "priority": priorityClassTemplate}, clusterScoped, forRoutes(routeTemplate))
 	w.create(&gatewayv1.GatewayClass{
 		ObjectMeta: metav1.ObjectMeta{Name: w.name + "-theirs"}, Spec: gatewayv1.GatewayClassSpec{ControllerName: "example.com/theirs"},
 	})
@@ -205,7 +188,7 @@ func TestAGatewayThatMovesToAnotherClassOfOursIsMadeOver(t *testing.T) {
 func TestANamespaceThatIsDeletedTakesEverythingAlong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.class(templates{"values": valuesTemplate, "priority": priorityClassTemplate}, clusterScoped, forRoutes,
+	w.class(templates{"values": valuesTemplate, "priority": priorityClassTemplate}, clusterScoped, forRoutes(routeTemplate),
 		with(defaults(map[string]string{"one": "1"})))
 	doomed := &world{T: t, namespace: w.newNamespace(nil), name: w.name}
 	gw := doomed.gateway("edge")

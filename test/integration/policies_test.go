@@ -155,4 +155,3 @@ func TestAPolicyThatGuardsAndCannotBeReadHoldsTheRendering(t *testing.T) {
 	becomes(t, "mended, the guard holds and the rest goes through", map[string]string{"size": "medium", "new": "1"}, w.data("edge"))
 	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
 }
-
