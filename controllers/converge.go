@@ -138,7 +138,7 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 			break
 		}
 		for _, object := range objects {
-			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), status.Manifest(object.Unstructured)})
+			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), status.Manifest(object.Template, object.Unstructured)})
 		}
 	}
 	for _, pending := range parent.Result().Pending {

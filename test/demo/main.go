@@ -170,7 +170,7 @@ func (d *demo) next() {
 
   # Who set which value, and who was overruled:
   kubectl describe rendering web -n quickstart
-  go run ./cmd/gatewright values -f samples/quickstart --gateway quickstart/web
+  go run ./cmd/gatewright values --gateway quickstart/web
 
   # Change the templates, and see every Gateway of the class follow:
   kubectl edit gatewayclassblueprint shadow

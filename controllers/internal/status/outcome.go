@@ -50,7 +50,7 @@ func (o Outcome) Applied() verdict.Verdict {
 			return verdict.No(v1alpha1.ReasonPending, "%s: %s", describe(object), object.Message)
 		}
 	}
-	return verdict.Yes(v1alpha1.ReasonApplied, fmt.Sprintf("%d objects are applied", len(o.Objects)))
+	return verdict.Yes(v1alpha1.ReasonApplied, counted(o.Objects)+" applied")
 }
 
 // Healthy says whether every object that reports readiness is ready.
@@ -81,7 +81,18 @@ func (o Outcome) Programmed() verdict.Verdict {
 	if o.AddressPending != "" {
 		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)
 	}
-	return verdict.Yes(string(gatewayv1.GatewayReasonProgrammed), fmt.Sprintf("%d objects are applied and ready", len(o.Objects)))
+	return verdict.Yes(string(gatewayv1.GatewayReasonProgrammed), counted(o.Objects)+" applied and ready")
+}
+
+func counted(objects []v1alpha1.RenderedObject) string {
+	switch len(objects) {
+	case 0:
+		return "there is nothing to render; all is"
+	case 1:
+		return "1 object is"
+	default:
+		return fmt.Sprintf("%d objects are", len(objects))
+	}
 }
 
 func describe(o v1alpha1.RenderedObject) string {

@@ -142,8 +142,9 @@ func setter(s values.Setter) string {
 	return fmt.Sprintf("%s %s (level %d)", s.SetBy, s.Block, s.Level.Number())
 }
 
-// Manifest is a rendered object as YAML for people. Of a Secret it tells which keys there are, and no more.
-func Manifest(o *unstructured.Unstructured) string {
+// Manifest is a rendered object as YAML for people, below a line that names its template: `kubectl describe` indents the first line
+// alone. Of a Secret it tells which keys there are, and no more.
+func Manifest(template string, o *unstructured.Unstructured) string {
 	content := o.Object
 	if o.GroupVersionKind().Group == "" && o.GetKind() == "Secret" {
 		content = o.DeepCopy().Object
@@ -159,5 +160,5 @@ func Manifest(o *unstructured.Unstructured) string {
 	if err != nil {
 		return ""
 	}
-	return string(text)
+	return "# template " + template + "\n" + string(text)
 }

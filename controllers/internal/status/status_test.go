@@ -41,8 +41,8 @@ func TestOutcomeSumsUp(t *testing.T) {
 	}{
 		"all current is Programmed": {
 			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, "")}},
-			verdict.Yes("Programmed", "1 objects are applied and ready"), true},
-		"nothing to render is Programmed": {Outcome{}, verdict.Yes("Programmed", "0 objects are applied and ready"), true},
+			verdict.Yes("Programmed", "1 object is applied and ready"), true},
+		"nothing to render is Programmed": {Outcome{}, verdict.Yes("Programmed", "there is nothing to render; all is applied and ready"), true},
 		"an object in progress is named with what it says": {
 			Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectInProgress, "1 of 2 ready")}},
 			verdict.No("Pending", "Service web (template svc): 1 of 2 ready"), true},
@@ -95,6 +95,33 @@ func TestSet(t *testing.T) {
 			Set(&got, "Accepted", c.v, 3)
 			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" {
 				t.Errorf("Set(): -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTransitionsAreNews(t *testing.T) {
+	accepted := condition("Accepted", metav1.ConditionTrue, "Accepted", "", 1)
+	programmed := condition("Programmed", metav1.ConditionTrue, "Programmed", "", 1)
+	pending := condition("Programmed", metav1.ConditionFalse, "Pending", "", 1)
+	invalid := condition("Accepted", metav1.ConditionFalse, "Invalid", "", 1)
+	notFound := condition("Accepted", metav1.ConditionFalse, "TargetNotFound", "", 1)
+	unknown := condition("Accepted", metav1.ConditionUnknown, "Pending", "", 1)
+	type list = []metav1.Condition
+	cases := map[string]struct{ before, after, want list }{
+		"a new object that is programmed at once":   {nil, list{accepted, programmed}, list{programmed}},
+		"a new object that is not ready yet":        {list{unknown}, list{accepted, pending}, nil},
+		"a new object that is wrong":                {list{unknown}, list{invalid}, list{invalid}},
+		"a policy that comes before its target":     {nil, list{notFound}, nil},
+		"a policy whose target goes":                {list{accepted}, list{notFound}, list{notFound}},
+		"an object that becomes ready":              {list{accepted, pending}, list{accepted, programmed}, list{programmed}},
+		"an object that is as it was, said anew":    {list{accepted}, list{condition("Accepted", metav1.ConditionTrue, "Accepted", "new words", 2)}, nil},
+		"an object of which something is not ready": {list{programmed}, list{pending}, list{pending}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Transitions(c.before, c.after)); diff != "" {
+				t.Errorf("Transitions(): -want +got:\n%s", diff)
 			}
 		})
 	}
@@ -307,8 +334,8 @@ func TestManifestKeepsSecretsSecret(t *testing.T) {
 		"data": map[string]any{"tls.key": "Y2FuYXJ5"}, "stringData": map[string]any{"token": "canary"},
 	}}
 	before := secret.DeepCopy()
-	got := Manifest(secret)
-	want := "apiVersion: v1\ndata:\n  tls.key: (redacted)\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  token: (redacted)\n"
+	got := Manifest("tls", secret)
+	want := "# template tls\napiVersion: v1\ndata:\n  tls.key: (redacted)\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  token: (redacted)\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Manifest(): -want +got:\n%s", diff)
 	}
