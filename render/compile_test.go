@@ -209,16 +209,17 @@ func TestOrderAndReads(t *testing.T) {
 		"e": reads(`include "nested" (dict "context" .)`), "f": configMap(""), "g": reads(`get .Resources "u"`),
 		"h": configMap("{{ $root := . }}data: {v: {{ len $root.Resources.t }}}"),
 		"t": configMap(""), "u": configMap(""), "v": configMap(""), "w": configMap(""), "x": configMap(""), "y": configMap(""), "z": configMap(""),
+		"i": configMap(`{{ with index .Values.Resources "nope" }}{{ end }}{{ index (dict "x" .).x.Resources "r" | len }}`), "r": configMap(""),
 		"s": configMap(""), "status": "addresses: {{ toYaml .Resources.f }}",
 		"helpers": `{{ define "reads.x" }}{{ len .Resources.x }}{{ end }}{{ define "nested" }}{{ len .context.Resources.s }}{{ end }}`,
 	}
 	p := mustCompile(t, templates)
-	wantOrder := strings.Split("z a y b x c v w d s e f u g t h", " ")
+	wantOrder := strings.Split("z a y b x c v w d s e f u g t h r i", " ")
 	if diff := cmp.Diff(wantOrder, p.Gateway.Names()); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 	got := slices.DeleteFunc(p.Gateway.Names(), func(name string) bool { return !p.Gateway.Reads(name) })
-	if diff := cmp.Diff([]string{"f", "s", "t", "u", "v", "w", "x", "y", "z"}, slices.Sorted(slices.Values(got))); diff != "" {
+	if diff := cmp.Diff([]string{"f", "r", "s", "t", "u", "v", "w", "x", "y", "z"}, slices.Sorted(slices.Values(got))); diff != "" {
 		t.Errorf("what is read (-want +got):\n%s", diff)
 	}
 }

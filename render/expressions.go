@@ -152,7 +152,7 @@ func (in *instrumenter) unknownFunction(name *parse.IdentifierNode) {
 	in.problem(name, "there is no function %q%s", name.Ident, suggest(name.Ident, slices.Collect(maps.Keys(functions))))
 }
 
-// namesResource notes what `index .Resources "x"`, and get and hasKey likewise, read.
+// namesResource notes what `index .Resources "x"`, and get and hasKey likewise, read, and says whether it is such a call.
 func (in *instrumenter) namesResource(cmd *parse.CommandNode, dot origin) bool {
 	switch cmd.Args[0].String() {
 	case "index", "get", "hasKey":
@@ -162,15 +162,20 @@ func (in *instrumenter) namesResource(cmd *parse.CommandNode, dot origin) bool {
 	if len(cmd.Args) < 3 || !isField(cmd.Args[1]) {
 		return false
 	}
-	base, path := in.fieldParts(cmd.Args[1], dot)
-	if path[len(path)-1] != "Resources" || (base != root && base != unknown && len(path) == 1) {
+	name, ok := cmd.Args[2].(*parse.StringNode)
+	from, path := in.fieldParts(cmd.Args[1], dot)
+	if !ok || path[len(path)-1] != "Resources" || originOfField(from, path) == values {
 		return false
 	}
-	name, ok := cmd.Args[2].(*parse.StringNode)
-	if ok {
-		in.facts.reads[name.Text] = in.source.line(cmd.Pos)
+	switch line := in.source.line(cmd.Pos); {
+	case len(path) > 1:
+		in.facts.mayRead[name.Text] = line
+	case from == root || from == unknown:
+		in.facts.reads[name.Text] = line
+	default:
+		return false
 	}
-	return ok
+	return true
 }
 
 // fieldParts gives the origin of what a field is taken from, and the keys that follow.

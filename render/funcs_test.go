@@ -111,13 +111,14 @@ func TestFunctions(t *testing.T) {
 		"a range over a string":                            {`{{ range .Values.s }}x{{ end }}`, "failed: {{ range .Values.s }}: range over .Values.s: it is a string, not a list or a map"},
 		"a range over a literal number is meant":           {`{{ range $i := int .Values.n }}x{{ $i }}{{ end }}`, "x0x1x2"},
 		"a format without its argument is an error":        {`{{ printf "%s-%d" .Values.s }}`, "failed: {{ printf \"%s-%d\" .Values.s }}: printf: the format does not fit its arguments: say %s for strings, %d for whole numbers, %v for anything"},
-		"ternary":                              {`{{ ternary "a" "b" .Values.b }}{{ ternary "a" "b" .Values.none }}`, "ab"},
-		"coalesce":                             {`{{ coalesce .Values.none .Values.empty .Values.s }}`, "Text"},
-		"types have their usual names":         {`{{ typeOf .Values.map }}-{{ kindOf .Values.list }}-{{ typeIs "string" .Values.s }}-{{ kindIs "invalid" .Values.none }}`, "map[string]interface {}-slice-true-true"},
-		"split gives a map":                    {`{{ (split "-" "a-b")._1 }}{{ (splitList "-" "a-b") | last }}`, "bb"},
-		"regular expressions":                  {`{{ regexReplaceAll "(e)" .Values.s "<$1>" }}{{ regexMatch "^T" .Values.s }}`, "T<e>xttrue"},
-		"a bad regular expression is an error": {`{{ regexMatch "(" .Values.s }}`, "failed: {{ regexMatch \"(\" .Values.s }}: regexMatch cannot work with what it is given"},
-		"sums":                                 {`{{ sha256sum "a" | trunc 8 }}-{{ adler32sum "a" }}`, "ca978112-6422626"},
+		"a value may look like a format's error":           {`{{ printf "%s" "100%!" }}`, "100%!"},
+		"ternary":                                          {`{{ ternary "a" "b" .Values.b }}{{ ternary "a" "b" .Values.none }}`, "ab"},
+		"coalesce":                                         {`{{ coalesce .Values.none .Values.empty .Values.s }}`, "Text"},
+		"types have their usual names":                     {`{{ typeOf .Values.map }}-{{ kindOf .Values.list }}-{{ typeIs "string" .Values.s }}-{{ kindIs "invalid" .Values.none }}`, "map[string]interface {}-slice-true-true"},
+		"split gives a map":                                {`{{ (split "-" "a-b")._1 }}{{ (splitList "-" "a-b") | last }}`, "bb"},
+		"regular expressions":                              {`{{ regexReplaceAll "(e)" .Values.s "<$1>" }}{{ regexMatch "^T" .Values.s }}`, "T<e>xttrue"},
+		"a bad regular expression is an error":             {`{{ regexMatch "(" .Values.s }}`, "failed: {{ regexMatch \"(\" .Values.s }}: regexMatch cannot work with what it is given"},
+		"sums":                                             {`{{ sha256sum "a" | trunc 8 }}-{{ adler32sum "a" }}`, "ca978112-6422626"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

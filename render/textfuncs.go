@@ -66,7 +66,7 @@ func printFormat(s *state, args []any) (any, error) {
 		}
 	}
 	out := fmt.Sprintf(format, printable(args[1:])...)
-	if strings.Contains(out, "%!") && !strings.Contains(format, "%!") {
+	if strings.Contains(out, "%!") && !strings.Contains(fmt.Sprint(args...), "%!") {
 		return nil, broken("the format does not fit its arguments: say %%s for strings, %%d for whole numbers, %%v for anything")
 	}
 	return out, nil
@@ -76,9 +76,6 @@ func printFormat(s *state, args []any) (any, error) {
 func quote(s *state, args []any) (any, error) {
 	var out strings.Builder
 	for i, arg := range args {
-		if arg == nil {
-			return nil, s.nothing("quote")
-		}
 		value, err := s.plainString(arg)
 		if err != nil {
 			return nil, err
