@@ -138,7 +138,8 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 			break
 		}
 		for _, object := range objects {
-			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), status.Manifest(object.Template, object.Unstructured)})
+			manifest := status.Manifest(object.Template, object.Unstructured)
+			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), manifest})
 		}
 	}
 	for _, pending := range parent.Result().Pending {
@@ -217,7 +218,13 @@ func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.
 		report.State = v1alpha1.ObjectPending
 	}
 	if apply.WorthRetrying(err) {
-		p.retryLater(err)
+		p.retryLater(fmt.Errorf("%s %s: %w", id.Kind, id.Name, err))
+	}
+	if _, notServed := errors.AsType[*watch.KindNotServedError](err); notServed {
+		// The kind went while its watch did not know yet.
+		if err := p.children.Recheck(ctx, gvk.Group); err != nil {
+			p.retryLater(err)
+		}
 	}
 	return report
 }

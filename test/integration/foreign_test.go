@@ -62,7 +62,7 @@ func TestAnObjectOfSomebodyElseIsRefusedUntilItGoes(t *testing.T) {
 			before := theirs.DeepCopy()
 
 			gw := w.gateway("edge")
-			w.says("edge", "ConfigMap edge exists already")
+			w.says("edge", "ConfigMap edge", "exists already")
 			becomes(t, "it counts as a failure of the object", map[string]v1alpha1.ObjectState{
 				"ConfigMap/edge": v1alpha1.ObjectFailed, "Service/edge": v1alpha1.ObjectCurrent,
 			}, func() (map[string]v1alpha1.ObjectState, error) {
@@ -98,7 +98,7 @@ func TestTwoGatewaysThatRenderTheSameObjectDoNotFight(t *testing.T) {
 	}
 
 	w.gateway("second")
-	w.says("second", "ConfigMap same exists already")
+	w.says("second", "ConfigMap same", "exists already")
 	is(t, "it stays the first's", before, w.state("same"))
 
 	w.delete(first)

@@ -125,7 +125,8 @@ func explain(o *unstructured.Unstructured, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case meta.IsNoMatchError(err):
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		// A write that names what to write to is answered so only where there is no such kind.
 		return &watch.KindNotServedError{GroupVersionKind: o.GroupVersionKind()}
 	default:
 		return &RefusedError{Identity: desired.IdentityOf(o), Cause: err}

@@ -177,20 +177,32 @@ func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
 	}{
 		"a field that the kind does not have": {
 			w.rendered("v1", "ConfigMap", "h", map[string]any{"dta": map[string]any{"key": "canary"}}),
-			"the API server refuses ConfigMap web: .dta: field not declared in schema", false},
+			"the API server refuses it: .dta: field not declared in schema", false},
 		"a value that is not allowed": {
 			w.rendered("v1", "Service", "h", map[string]any{"spec": map[string]any{
 				"type": "canary", "ports": []any{map[string]any{"port": int64(80)}},
 			}}),
-			"the API server refuses Service web: spec.type: FieldValueNotSupported", false},
+			"the API server refuses it: spec.type: FieldValueNotSupported", false},
 		"two list items with one key": {
 			w.rendered("v1", "Service", "h", map[string]any{"spec": map[string]any{"ports": []any{
 				map[string]any{"port": int64(80), "name": "canary"}, map[string]any{"port": int64(80), "name": "canary"},
 			}}}),
-			"the API server refuses Service web: .spec.ports: duplicate entries", false},
+			"the API server refuses it: .spec.ports: duplicate entries", false},
+		"a value that breaks a rule": {
+			w.rendered("autoscaling/v2", "HorizontalPodAutoscaler", "h", map[string]any{"spec": map[string]any{
+				"minReplicas": int64(-3), "maxReplicas": int64(2),
+				"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+			}}),
+			"the API server refuses it: spec.minReplicas: must be greater than or equal to 1", false},
+		"a number that does not fit": {
+			w.rendered("autoscaling/v2", "HorizontalPodAutoscaler", "h", map[string]any{"spec": map[string]any{
+				"minReplicas": 1.5, "maxReplicas": int64(2),
+				"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+			}}),
+			"the API server refuses it: a float64 stands where the kind has a int32", false},
 		"a value of another type": {
 			w.rendered("v1", "ConfigMap", "h", map[string]any{"data": map[string]any{"key": []any{"canary"}}}),
-			"the API server refuses ConfigMap web: .data.key: expected string", false},
+			"the API server refuses it: .data.key: expected string", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

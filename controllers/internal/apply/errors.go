@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +20,7 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s %s exists already and was not rendered for this parent; rename it in the template or remove the existing object",
-		e.Kind, e.Name)
+	return "exists already and was not rendered for this parent; rename it in the template or remove the existing object"
 }
 
 // ErrDeleting says that an object is being deleted and is created anew once it is gone.
@@ -34,27 +34,28 @@ type RefusedError struct {
 
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// Error names the object and the reason. It leaves out the values that the API server quotes, since they may be a tenant's
-// and conditions are read by others; the fields are named.
+// Error says what is wrong with the object. It leaves out the values that the API server quotes, since they may be a tenant's and
+// conditions are read by others; the fields are named.
 func (e *RefusedError) Error() string {
-	object := fmt.Sprintf("%s %s", e.Kind, e.Name)
 	var status apierrors.APIStatus
 	if !errors.As(e.Cause, &status) {
-		return fmt.Sprintf("applying %s: the API server could not be reached", object)
+		return "the API server could not be reached"
 	}
 	s := status.Status()
 	fields := untyped(s.Message)
 	switch {
 	case Terminating(e.Cause):
-		return object + " goes with its namespace, which is being deleted"
+		return "goes with its namespace, which is being deleted"
 	case apierrors.IsForbidden(e.Cause):
-		return fmt.Sprintf("the controller may not write %s: the API server says Forbidden; grant it the kind, or look for a quota or an admission policy", object)
+		return "the controller may not write it, says the API server: grant it the kind, or look for a quota or an admission policy"
 	case len(fields) > 0:
-		return fmt.Sprintf("the API server refuses %s: %s", object, strings.Join(fields, ", "))
+		return "the API server refuses it: " + strings.Join(fields, ", ")
 	case s.Details != nil && len(s.Details.Causes) > 0:
-		return fmt.Sprintf("the API server refuses %s: %s", object, causes(s.Details.Causes))
+		return "the API server refuses it: " + causes(s.Details.Causes)
+	case s.Reason != "":
+		return fmt.Sprintf("the API server refuses it: %s", s.Reason)
 	default:
-		return fmt.Sprintf("the API server refuses %s: %s", object, s.Reason)
+		return "the API server refuses it; `kubectl apply --server-side --dry-run=server` of what `gatewright render` prints says why"
 	}
 }
 
@@ -68,16 +69,37 @@ func causes(all []metav1.StatusCause) string {
 			list = append(list, fmt.Sprintf("and %d more", len(all)-i))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s: %s", cause.Field, cause.Type))
+		list = append(list, fmt.Sprintf("%s: %s", cause.Field, rule(cause)))
 	}
 	return strings.Join(list, ", ")
 }
 
-// untypedField is how server-side apply complains of an object that does not fit its kind's schema: it has no structured form.
-// What is expected is told; what was found, and keys of list items, may be a tenant's.
+// rule is what a field breaks: the API server's words after the value that it quotes if the value is a plain one, so that it is
+// certain where it ends, and else the name of the rule.
+func rule(cause metav1.StatusCause) string {
+	_, quoted, ok := strings.Cut(cause.Message, "Invalid value: ")
+	if !ok || cause.Type != metav1.CauseTypeFieldValueInvalid {
+		return string(cause.Type)
+	}
+	value, err := strconv.QuotedPrefix(quoted)
+	if err != nil {
+		value = plainNumber.FindString(quoted)
+	}
+	words, ok := strings.CutPrefix(quoted[len(value):], ": ")
+	inner := strings.Trim(value, `"`)
+	if !ok || inner == "" || strings.Contains(words, inner) {
+		return string(cause.Type)
+	}
+	return words
+}
+
+// How server-side apply complains of an object that does not fit its kind's schema, which has no structured form. What is
+// expected is told; what was found, and keys of list items, may be a tenant's.
 var (
 	untypedField = regexp.MustCompile(`(\.[^\s:]+): (field not declared in schema|duplicate entries|expected [a-z ()]+)`)
+	wrongGoType  = regexp.MustCompile(`cannot convert (\w+) to (\w+)`)
 	itemKeys     = regexp.MustCompile(`\[[^\]]*\]`)
+	plainNumber  = regexp.MustCompile(`^-?[0-9.]+`)
 )
 
 // untyped returns the fields that do not fit the schema, and how.
@@ -85,6 +107,9 @@ func untyped(message string) []string {
 	var fields []string
 	for _, match := range untypedField.FindAllStringSubmatch(message, maxCauses) {
 		fields = append(fields, itemKeys.ReplaceAllString(match[1], "[]")+": "+match[2])
+	}
+	for _, match := range wrongGoType.FindAllStringSubmatch(message, maxCauses) {
+		fields = append(fields, fmt.Sprintf("a %s stands where the kind has a %s", match[1], match[2]))
 	}
 	return fields
 }

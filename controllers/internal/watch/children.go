@@ -129,6 +129,10 @@ func (c *Children) Ensure(ctx context.Context, gvk schema.GroupVersionKind, owne
 	if informer.HasSynced() {
 		return nil
 	}
+	// A watch that was started just when its kind went would be waited for in vain.
+	if _, notServed := errors.AsType[*KindNotServedError](c.probe(ctx, gvk)); notServed {
+		return errors.Join(c.drop(ctx, gvk), &KindNotServedError{gvk})
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting[gvk] == nil {
@@ -211,12 +215,18 @@ func (c *Children) Recheck(ctx context.Context, group string) error {
 		if _, notServed := errors.AsType[*KindNotServedError](c.probe(ctx, gvk)); !notServed {
 			continue
 		}
-		c.mu.Lock()
-		delete(c.kinds, gvk)
-		c.mu.Unlock()
-		errs = append(errs, c.cache.RemoveInformer(ctx, empty(gvk)))
+		errs = append(errs, c.drop(ctx, gvk))
 	}
 	return errors.Join(errs...)
+}
+
+// drop ends the watch on a kind that is not served.
+func (c *Children) drop(ctx context.Context, gvk schema.GroupVersionKind) error {
+	c.mu.Lock()
+	delete(c.kinds, gvk)
+	delete(c.waiting, gvk)
+	c.mu.Unlock()
+	return c.cache.RemoveInformer(ctx, empty(gvk))
 }
 
 // Get returns the live object as it was last seen, or nil if there is none with our label. It is not to be changed.
