@@ -57,14 +57,18 @@ func (a *Applier) Apply(
 	case plan.Create, plan.Update:
 	}
 	applied := rendered.DeepCopy()
-	options := []client.ApplyOption{client.FieldOwner(v1alpha1.FieldManager)}
+	options := []client.PatchOption{client.FieldOwner(v1alpha1.FieldManager)}
 	if live != nil {
 		// An object that is ours is brought back to what is rendered, whoever changed it. If it was replaced since, the uid
 		// makes the API server refuse instead of writing to the newcomer.
 		options = append(options, client.ForceOwnership)
 		applied.SetUID(live.GetUID())
 	}
-	err = a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
+	patch, err := body(applied)
+	if err != nil {
+		return nil, action, err
+	}
+	err = a.client.Patch(ctx, applied, patch, options...)
 	switch {
 	case live == nil && apierrors.IsConflict(err):
 		// Without force, an object that came to be in between and holds other values is not written to.

@@ -221,6 +221,16 @@ func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
 	}
 }
 
+func TestApplyKeepsEveryCharacter(t *testing.T) {
+	w := newWorld(t)
+	hostile := "\u0085k: v\u2028\u2029\ufeff\u007f\u0090 \r\n---\n\t\"'{{\u00e9\U0001f600"
+	w.mustApply(t, w.configMap("h", hostile), nil)
+	want := map[string]any{"key": hostile}
+	if diff := cmp.Diff(want, w.get(t, w.configMap("h", "")).Object["data"]); diff != "" {
+		t.Errorf("the value was changed on its way: -want +got:\n%s", diff)
+	}
+}
+
 func TestApplyNamesAKindThatIsNotServed(t *testing.T) {
 	w := newWorld(t)
 	_, _, err := w.Apply(t.Context(), w.rendered("no.example.com/v1", "Unknown", "h", nil), nil, owner)
