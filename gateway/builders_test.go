@@ -79,9 +79,7 @@ func set(namespace, name string, minute int, listeners ...gatewayv1.Listener) *g
 	s := &gatewayv1.ListenerSet{ObjectMeta: meta(namespace, name, minute)}
 	s.Spec.ParentRef = gatewayv1.ParentGatewayReference{Name: "gw", Namespace: new(gatewayv1.Namespace("infra"))}
 	for _, l := range listeners {
-		s.Spec.Listeners = append(s.Spec.Listeners, gatewayv1.ListenerEntry{
-			Name: l.Name, Hostname: l.Hostname, Port: l.Port, Protocol: l.Protocol, TLS: l.TLS, AllowedRoutes: l.AllowedRoutes,
-		})
+		s.Spec.Listeners = append(s.Spec.Listeners, gatewayv1.ListenerEntry(l))
 	}
 	return s
 }

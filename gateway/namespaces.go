@@ -59,6 +59,7 @@ func (d doorkeeper) admits(rule namespaceRule, namespace string) bool {
 		set, known := d.namespaces[namespace]
 		selector := d.selector(rule.selector)
 		return known && selector != nil && selector.Matches(set)
+	case gatewayv1.NamespacesFromNone:
 	}
 	return false
 }

@@ -48,9 +48,7 @@ func (f *folder) rejected(set *gatewayv1.ListenerSet, why verdict.Verdict) []Lis
 func entries(set *gatewayv1.ListenerSet) []gatewayv1.Listener {
 	out := make([]gatewayv1.Listener, 0, len(set.Spec.Listeners))
 	for _, e := range set.Spec.Listeners {
-		out = append(out, gatewayv1.Listener{
-			Name: e.Name, Hostname: e.Hostname, Port: e.Port, Protocol: e.Protocol, TLS: e.TLS, AllowedRoutes: e.AllowedRoutes,
-		})
+		out = append(out, gatewayv1.Listener(e))
 	}
 	return out
 }

@@ -54,7 +54,6 @@ func main() {
 // said what there is to say.
 func exitCode(err error, stderr io.Writer) int {
 	var ended exitError
-	var wrong usageError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
@@ -62,7 +61,7 @@ func exitCode(err error, stderr io.Writer) int {
 		return int(ended)
 	}
 	fmt.Fprintf(stderr, "controlplane: %v\n", err)
-	if errors.As(err, &wrong) {
+	if _, wrong := errors.AsType[usageError](err); wrong {
 		return 2
 	}
 	return 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -172,10 +173,7 @@ func TestEnsureTakesGivenBinariesAsTheyAre(t *testing.T) {
 	recipe := testRecipe(t)
 	executable := map[string]os.FileMode{"etcd": 0o755, "kubectl": 0o755, "kube-controller-manager": 0o755, "kube-apiserver": 0o755}
 	without := func(names ...string) map[string]os.FileMode {
-		rest := map[string]os.FileMode{}
-		for name, mode := range executable {
-			rest[name] = mode
-		}
+		rest := maps.Clone(executable)
 		for _, name := range names {
 			delete(rest, name)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -108,8 +109,8 @@ func (p *Plane) Failed() <-chan error { return p.unplanned }
 // end takes more than a second, and there is nothing to save.
 func (p *Plane) Stop() error {
 	kept := p.cfg.Data != ""
-	for i := len(p.started) - 1; i >= 0; i-- {
-		p.started[i].stop(kept)
+	for _, started := range slices.Backward(p.started) {
+		started.stop(kept)
 	}
 	p.started = nil
 	if p.lock != nil {
