@@ -228,6 +228,11 @@ func (s *shell) tell(about client.Object, before, after []metav1.Condition) {
 // update writes an object's status if it differs from what was read, and makes events of what turned.
 func (s *shell) update(ctx context.Context, before, after client.Object, conditions func(client.Object) []metav1.Condition) error {
 	wrote, err := status.Write(ctx, s.client, before, after)
+	if apierrors.IsInvalid(err) {
+		// What the API server quotes may be a tenant's.
+		err = fmt.Errorf("writing the status of %s: %w", client.ObjectKeyFromObject(after),
+			&apply.RefusedError{Identity: desired.Identity{NamespacedName: client.ObjectKeyFromObject(after)}, Cause: err})
+	}
 	if wrote {
 		s.tell(after, conditions(before), conditions(after))
 	}

@@ -3,7 +3,10 @@ package render
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/internal/manifest"
@@ -95,5 +98,31 @@ func addressOf(i int, item any) (address gatewayv1.GatewayStatusAddress, f *faul
 	if address.Value == "" {
 		return address, broken("addresses[%d] has no value", i)
 	}
-	return address, nil
+	return address, validAddress(i, address)
+}
+
+// validAddress holds an address to what the API accepts of a Gateway's status. One that it refuses would keep all of the
+// status from being written. A missing type means IPAddress.
+func validAddress(i int, a gatewayv1.GatewayStatusAddress) *fault {
+	kind := gatewayv1.IPAddressType
+	if a.Type != nil {
+		kind = *a.Type
+	}
+	switch kind {
+	case gatewayv1.IPAddressType:
+		if len(validation.IsValidIP(field.NewPath("value"), a.Value)) > 0 {
+			return broken("addresses[%d].value is no IP address; name what it is in type: %s, or mend it", i, gatewayv1.HostnameAddressType)
+		}
+	case gatewayv1.HostnameAddressType:
+		if len(validation.IsDNS1123Subdomain(strings.TrimPrefix(a.Value, "*."))) > 0 {
+			return broken("addresses[%d].value is no hostname; it must be lowercase labels of letters, digits and '-', joined by '.'", i)
+		}
+	case gatewayv1.NamedAddressType:
+	default:
+		if len(validation.IsQualifiedName(string(kind))) > 0 || !strings.Contains(string(kind), "/") {
+			return broken("addresses[%d].type must be %s, %s or a name with a domain such as example.com/type",
+				i, gatewayv1.IPAddressType, gatewayv1.HostnameAddressType)
+		}
+	}
+	return nil
 }

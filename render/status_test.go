@@ -35,7 +35,12 @@ func TestStatus(t *testing.T) {
 		"an address must have values": {"addresses: [{value: 1}]", failed("addresses[0].value must be a string that is not empty, and is a number")},
 		"an unknown field is named":   {"addresses: [{value: a, port: b}]", failed(`addresses[0]: there is no field "port"; an address has type and value`)},
 		"an address needs a value":    {"addresses: [{type: Hostname}]", failed("addresses[0] has no value")},
-		"there are at most 16":        {"addresses:\n{{ range until 17 }}- {value: a}\n{{ end }}", failed("there are 17 addresses, and a Gateway has at most 16")},
+		"an IP address must be one":   {"addresses: [{value: canary}]", failed("addresses[0].value is no IP address; name what it is in type: Hostname, or mend it")},
+		"a hostname must be one": {"addresses: [{type: Hostname, value: A_b.c}]",
+			failed("addresses[0].value is no hostname; it must be lowercase labels of letters, digits and '-', joined by '.'")},
+		"a type of one's own has a domain": {"addresses: [{type: Foo, value: a}]",
+			failed("addresses[0].type must be IPAddress, Hostname or a name with a domain such as example.com/type")},
+		"there are at most 16": {"addresses:\n{{ range until 17 }}- {value: a}\n{{ end }}", failed("there are 17 addresses, and a Gateway has at most 16")},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

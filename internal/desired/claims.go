@@ -34,6 +34,12 @@ type Claims map[Identity]*Parent
 // verdict then says which.
 func (c Claims) Claim(p *Parent, objects []render.Object) *verdict.Verdict {
 	for _, object := range objects {
+		if p.isClusterScoped(object.Unstructured) && !p.clusterScopedPermitted {
+			v := verdict.No(v1alpha1.ReasonFailed,
+				"template %s: %s %s is cluster-scoped, which the blueprint does not permit; set spec.permits.clusterScoped, or render a kind that has a namespace",
+				object.Template, object.GetKind(), object.GetName())
+			return &v
+		}
 		if p.feedsBack(object.Unstructured) {
 			v := verdict.No(v1alpha1.ReasonFailed,
 				"template %s: Gateway %s: spec.gatewayClassName is a class of this controller, so that rendering could go on for ever; "+
@@ -51,6 +57,10 @@ func (c Claims) Claim(p *Parent, objects []render.Object) *verdict.Verdict {
 		c[IdentityOf(object.Unstructured)] = p
 	}
 	return nil
+}
+
+func (p *Parent) isClusterScoped(o *unstructured.Unstructured) bool {
+	return p.clusterScoped != nil && p.clusterScoped(o.GroupVersionKind())
 }
 
 // feedsBack says whether a rendered object is a Gateway of a class of ours, which would be rendered in turn.

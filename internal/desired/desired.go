@@ -28,8 +28,7 @@ type Inputs struct {
 	Policies []*values.Policy
 	// ControllerNamespace is where policies reach all Gateways of a class.
 	ControllerNamespace string
-	// ClusterScoped says whether a kind has no namespaces. It is asked only if the blueprint permits such kinds; nil means
-	// that no kind is known to be cluster-scoped.
+	// ClusterScoped says whether a kind has no namespaces; nil means that none is known not to.
 	ClusterScoped func(schema.GroupVersionKind) bool
 	// OwnClass says whether a GatewayClass of that name is ours; nil means that none is known to be.
 	OwnClass func(name string) bool
@@ -46,10 +45,12 @@ type Parent struct {
 	// Listeners are the values that are effective for each merged listener of a Gateway; nil for a route.
 	Listeners []values.Effective
 
-	kinds  []schema.GroupVersionKind
-	set    *render.Set
-	run    *render.Run
-	scoped func(schema.GroupVersionKind) bool
+	kinds []schema.GroupVersionKind
+	set   *render.Set
+	run   *render.Run
+
+	clusterScoped          func(schema.GroupVersionKind) bool
+	clusterScopedPermitted bool
 
 	ownClass func(name string) bool
 	accepted verdict.Verdict
@@ -111,9 +112,7 @@ func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c re
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
 	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
-	if in.Program.ClusterScopedPermitted() {
-		p.scoped = in.ClusterScoped
-	}
+	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
 	return p
 }
 
@@ -125,9 +124,11 @@ type Observed = render.Observed
 func (p *Parent) Advance(observed Observed) []render.Object {
 	objects := p.run.Advance(observed)
 	for _, object := range objects {
-		if object.GetNamespace() == "" && (p.scoped == nil || !p.scoped(object.GroupVersionKind())) {
-			object.SetNamespace(p.Owner.Namespace)
+		namespace := p.Owner.Namespace
+		if p.isClusterScoped(object.Unstructured) {
+			namespace = ""
 		}
+		object.SetNamespace(namespace)
 		p.Owner.stamp(object.Template, object.Unstructured)
 	}
 	return objects
