@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/desired"
 	"github.com/gatewright/gatewright/internal/verdict"
 	"github.com/gatewright/gatewright/render"
 	"github.com/gatewright/gatewright/values"
@@ -64,16 +65,11 @@ func (p *programs) forget(name string) {
 }
 
 func compile(b *v1alpha1.GatewayClassBlueprint) (*compiled, verdict.Verdict) {
-	parsed, v := values.ParseBlueprint(b)
-	if !v.OK {
+	good, v := desired.Compile(b)
+	if good == nil {
 		return nil, v
 	}
-	program, err := render.Compile(b)
-	if err != nil {
-		return nil, verdict.No(v1alpha1.ReasonInvalid, "%s", err)
-	}
-	return &compiled{name: b.Name, generation: b.Generation, program: program, values: parsed},
-		verdict.Yes(v1alpha1.ReasonAccepted, "every template parses and their order is settled")
+	return &compiled{name: b.Name, generation: b.Generation, program: good.Program, values: good.Values}, v
 }
 
 // policies parses each generation of a policy once.

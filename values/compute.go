@@ -7,16 +7,34 @@ import (
 )
 
 // Compute folds a blueprint's values (nil means none) and those of the policies that match the target into one tree. It
-// is total: what is invalid contributes nothing and is reported. The policies may be listed in any order.
+// is total: what is invalid contributes nothing and is reported. The policies may be listed in any order. If the blueprint has
+// a schema, the tree is merged as that says, then filled up with its defaults and held against it.
 func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
 	sources := attached(blueprint, policies, &t)
-	s := newStack(sources, &t)
+	contract, marks := contractOf(blueprint)
+	for i := range sources {
+		sources[i].trespasses = sources[i].Policy.trespasses(marks, sources[i].rank.level)
+	}
+	s := newStack(sources, marks, &t)
 	removed := s.activateDefaults()
 	s.activateOverrides()
 	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Held: held(sources)}
 	trace(s.layers, &e)
 	s.report(&e)
+	s.restore(&e)
+	if contract != nil {
+		e.conform(contract, Setter{blueprint.Ref(), BlockSchema, LevelBlueprint})
+	}
+	e.blame(sources)
 	return e
+}
+
+// contractOf is a blueprint's schema, and the marks of that if any of them count for a policy.
+func contractOf(blueprint *Policy) (Schema, *Marks) {
+	if blueprint == nil || blueprint.invalid || blueprint.schema == nil {
+		return nil, nil
+	}
+	return blueprint.schema, blueprint.schema.Marks()
 }
 
 // source is a policy or blueprint that matches the target.
@@ -24,6 +42,8 @@ type source struct {
 	*Policy
 	rank rank
 	refs []int
+	// trespasses are why the policy contributes nothing, if there are any.
+	trespasses []Violation
 }
 
 // attached finds the sources that match the target, the least specific first, the oldest first within a rank. A policy that
@@ -38,7 +58,7 @@ func attached(blueprint *Policy, policies []*Policy, t *Target) []source {
 			continue
 		}
 		if at, refs := p.place(t); len(refs) > 0 {
-			sources = append(sources, source{p, at, refs})
+			sources = append(sources, source{Policy: p, rank: at, refs: refs})
 		}
 	}
 	slices.SortStableFunc(sources, func(a, b source) int {

@@ -1,6 +1,11 @@
 package values
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
 // Tree is a tree of values in the shapes that Kubernetes decodes JSON to: map[string]any, []any, string, bool, int64,
 // float64 and, inside lists, nil.
@@ -13,13 +18,15 @@ const (
 	BlockConstraint = "constraint/"
 	// BlockRemove stands for a policy's list of removals, which sets nothing.
 	BlockRemove = "remove"
+	// BlockSchema are the defaults of a blueprint's schema.
+	BlockSchema = "schema"
 )
 
 // Setter is a block of a source of values.
 type Setter struct {
 	// SetBy is the source: "GatewayConfig/namespace/name" or "GatewayClassBlueprint/name".
 	SetBy string `json:"setBy"`
-	// Block is default, override or constraint/<name>; for removals also remove.
+	// Block is default, override or constraint/<name>; of a blueprint also schema, for removals also remove.
 	Block string `json:"block"`
 	// Level at which the source matches the target.
 	Level Level `json:"level"`
@@ -37,7 +44,8 @@ type Origin struct {
 
 // Removal is a leaf that is not in the result since somebody took it away: by remove, or by a null.
 type Removal struct {
-	// Path of the leaf, as a JSON pointer.
+	// Path of the leaf, as a JSON pointer. An item of a list that is merged is named by its keys (name=x) or, in a set, by its
+	// value, unless it is in the result.
 	Path string `json:"path"`
 	// Setter is the block that holds the leaf.
 	Setter
@@ -89,7 +97,7 @@ type Warning struct {
 
 // Shadow is a leaf of a policy that is not in the result since a stronger block says something else about its place.
 type Shadow struct {
-	// Path of the leaf, as a JSON pointer.
+	// Path of the leaf, as a JSON pointer; items of lists are named as in a Removal.
 	Path string
 	// Block of the policy that holds the leaf.
 	Block string
@@ -98,6 +106,35 @@ type Shadow struct {
 	// Message is that of the constraint, if By is one that has a message.
 	Message string
 }
+
+// Violation is something in the values that the blueprint's schema does not allow.
+type Violation struct {
+	// Path of the value, as a JSON pointer into the result that leads through lists by index. What is missing is named too,
+	// as is what a policy was not allowed to bring into the result.
+	Path string `json:"path"`
+	// Message says what is wrong, in words that follow the path. It never holds a value.
+	Message string `json:"message"`
+	// SetBy are the blocks that the value stems from, or what is below it if it is a map; of what is missing, those that
+	// removed it or that set the rest of the map. Where nobody has a part in it, it is the blueprint's schema.
+	SetBy []Setter `json:"setBy"`
+}
+
+// String tells a person what is wrong and whose it is.
+func (v Violation) String() string {
+	names := make([]string, len(v.SetBy))
+	for i, s := range v.SetBy {
+		names[i] = s.SetBy + " " + s.Block
+	}
+	more := ""
+	if len(names) > maxSetters {
+		more = fmt.Sprintf(" and %d more", len(names)-maxSetters)
+		names = names[:maxSetters]
+	}
+	return fmt.Sprintf("%s %s (%s%s)", cmp.Or(v.Path, "the whole of the values"), v.Message, strings.Join(names, ", "), more)
+}
+
+// maxSetters is how many of those that a value stems from a message names.
+const maxSetters = 3
 
 // Contribution is the part that one source has in the result.
 type Contribution struct {
@@ -111,13 +148,16 @@ type Contribution struct {
 	Sets int
 	// Shadowed are its leaves that stronger blocks keep out of the result, sorted by path.
 	Shadowed []Shadow
+	// Violations are those that stem from the source.
+	Violations []Violation
 }
 
 // Effective is the outcome of Compute.
 type Effective struct {
 	// Tree is the values. It is fresh: whoever has it may change it.
 	Tree Tree
-	// Origins says for every leaf of Tree who set it, sorted by path. A leaf is a scalar, a list or an empty map.
+	// Origins says for every leaf of Tree who set it, sorted by path. A leaf is a scalar, a list or an empty map; by the marks
+	// of the blueprint's schema a whole map may be one, and a list that is merged is none unless it is empty: its items are.
 	Origins []Origin
 	// Removed are the leaves that were taken away, sorted by path.
 	Removed []Removal
@@ -132,18 +172,41 @@ type Effective struct {
 	// Held are the invalid sources that match the target and carry overrides or constraints. While there is one, the
 	// target must keep its last good rendering: a typo must not lift a guard rail.
 	Held []string
+	// Violations are what the blueprint's schema does not allow, sorted by path. While there is one, the target must keep its
+	// last good rendering. A policy that sets what only the provider may set contributes nothing to the result.
+	Violations []Violation
+	// Sensitive are the paths of the values that nobody shall see, sorted. Redacted hides them.
+	Sensitive []string
 }
 
-// MarshalJSON writes what `gatewright values` shows.
+// Blocked says why the values must not be put into effect, in sentences for people, each of which names a source; nil if they
+// may be.
+func (e Effective) Blocked() []string {
+	var why []string
+	for _, ref := range e.Held {
+		why = append(why, ref+" is invalid and carries overrides or constraints; mend it, its status says how")
+	}
+	for _, v := range e.Violations {
+		why = append(why, v.String())
+	}
+	return why
+}
+
+// MarshalJSON writes what `gatewright values` shows. What is sensitive is redacted.
 func (e Effective) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Values     Tree       `json:"values"`
-		Provenance []Origin   `json:"provenance"`
-		Removed    []Removal  `json:"removed"`
-		Inactive   []Inactive `json:"inactive"`
-		Warnings   []Warning  `json:"warnings,omitempty"`
-		Held       []string   `json:"held,omitempty"`
-	}{orEmpty(e.Tree), listed(e.Origins), listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held})
+		Values     Tree        `json:"values"`
+		Provenance []Origin    `json:"provenance"`
+		Removed    []Removal   `json:"removed"`
+		Inactive   []Inactive  `json:"inactive"`
+		Warnings   []Warning   `json:"warnings,omitempty"`
+		Held       []string    `json:"held,omitempty"`
+		Violations []Violation `json:"violations,omitempty"`
+		Sensitive  []string    `json:"sensitive,omitempty"`
+	}{
+		orEmpty(e.Redacted()), listed(e.Origins), listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held,
+		e.Violations, e.Sensitive,
+	})
 }
 
 // listed makes a missing list an empty one, so that JSON never says null for it.

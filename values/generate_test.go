@@ -163,7 +163,7 @@ func parsed(t testing.TB, set []drawn) (bp *Policy, policies []*Policy) {
 	t.Helper()
 	b, list := objects(t, set)
 	if b != nil {
-		p, v := ParseBlueprint(b)
+		p, v := ParseBlueprint(b, nil)
 		if !v.OK {
 			t.Fatal(v.Message)
 		}

@@ -108,11 +108,17 @@ func mustParse(t testing.TB, object v1alpha1.Policy) *Policy {
 // blueprint is one with the values written as YAML.
 func blueprint(t testing.TB, valuesYAML string) *Policy {
 	t.Helper()
+	return blueprintWith(t, valuesYAML, nil)
+}
+
+// blueprintWith is one with a schema.
+func blueprintWith(t testing.TB, valuesYAML string, schema Schema) *Policy {
+	t.Helper()
 	b := &v1alpha1.GatewayClassBlueprint{ObjectMeta: metav1.ObjectMeta{Name: "bp"}, Spec: v1alpha1.GatewayClassBlueprintSpec{Values: &v1alpha1.BlueprintValues{}}}
 	if err := yaml.UnmarshalStrict([]byte(valuesYAML), b.Spec.Values); err != nil {
 		t.Fatal(err)
 	}
-	p, v := ParseBlueprint(b)
+	p, v := ParseBlueprint(b, schema)
 	if !v.OK {
 		t.Fatalf("%s: %s", v.Reason, v.Message)
 	}

@@ -52,8 +52,7 @@ const (
 )
 
 // leafOf says of what kind a leaf is, or that the value is none, but a map with something in it. It sees the tree of a layer,
-// which overlay merges, so both always go equally deep. A path that is to merge in another way, as a schema's markers may
-// say, must come in another shape into the layer: an atomic map as a list of one, a list with keys as a map.
+// which overlay merges, so both always go equally deep; see shape for what a schema's marks make of it.
 func leafOf(value any) (kind leafKind, leaf bool) {
 	switch value := value.(type) {
 	case nil:
@@ -88,9 +87,12 @@ func eachLeaf(path string, value any, visit func(path string)) {
 
 // remove strips a path from a default and adds what was there to what was removed.
 func (l *layer) remove(r *remover, removed []Removal) []Removal {
+	if r.isKey {
+		return removed
+	}
 	value, found := lookup(l.tree, r.keys)
 	if !found {
-		_, gone := lookup(l.block.tree, r.keys) // somebody else's removal struck first
+		_, gone := lookup(l.whole, r.keys) // somebody else's removal struck first
 		r.struck = r.struck || gone
 		return removed
 	}

@@ -93,19 +93,19 @@ func TestParseRefusesMoreTargetsThanTheAPI(t *testing.T) {
 
 func TestParseBlueprint(t *testing.T) {
 	cases := map[string]struct {
-		spec string
-		want verdict.Verdict
+		spec   string
+		schema Schema
+		want   verdict.Verdict
 	}{
-		"no values are fine": {"{}", verdict.Yes(v1alpha1.ReasonAccepted, "GatewayClassBlueprint is valid")},
-		"all blocks are read": {"values: {default: {a: 1}, override: {b: 1}, merge: {override: {when: 'true'}}, constraints: [{name: c, when: 'true', override: {}}]}",
+		"no values are fine": {"{}", nil, verdict.Yes(v1alpha1.ReasonAccepted, "GatewayClassBlueprint is valid")},
+		"all blocks are read": {"values: {default: {a: 1}, override: {b: 1}, merge: {override: {when: 'true'}}, constraints: [{name: c, when: 'true', override: {}}]}", nil,
 			verdict.Yes(v1alpha1.ReasonAccepted, "GatewayClassBlueprint is valid")},
-		"a block of a wrong type is named": {"values: {default: []}",
+		"a block of a wrong type is named": {"values: {default: []}", nil,
 			verdict.No(v1alpha1.ReasonInvalid, "spec.values.default must be an object, but is a list; write keys with values under it")},
-		"a schema is refused rather than ignored": {"values: {schema: {openAPIV3Schema: {type: object}}}",
-			verdict.No(v1alpha1.ReasonUnsupported, "spec.values.schema is not supported yet; leave the schema out and check values in the templates, with required and fail")},
-		"invalid outweighs unsupported": {"values: {default: [], schema: {}}",
-			verdict.No(v1alpha1.ReasonInvalid, "spec.values.default must be an object, but is a list; write keys with values under it; "+
-				"spec.values.schema is not supported yet; leave the schema out and check values in the templates, with required and fail")},
+		"a schema that was compiled is heeded": {"values: {schema: {openAPIV3Schema: {type: object}}}", fakeSchema{},
+			verdict.Yes(v1alpha1.ReasonAccepted, "GatewayClassBlueprint is valid")},
+		"a schema that was not compiled is refused rather than ignored": {"values: {schema: {}}", nil,
+			verdict.No(v1alpha1.ReasonInvalid, "spec.values.schema cannot be used; write an openAPIV3Schema, or leave the schema out")},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestParseBlueprint(t *testing.T) {
 			if err := yaml.UnmarshalStrict([]byte(c.spec), &b.Spec); err != nil {
 				t.Fatal(err)
 			}
-			_, got := ParseBlueprint(b)
+			_, got := ParseBlueprint(b, c.schema)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -42,15 +43,40 @@ func keysOf(pointer string) []string {
 	return keys
 }
 
-// Lookup finds the value at a path of a tree, as Origin and Removal give it. Paths lead through maps only, since lists are
-// leaves. The value is the tree's own, not a copy.
+// Lookup finds the value at a path of a tree, as Origin, Violation and Effective.Sensitive give it: through maps by key, through
+// lists by index. The value is the tree's own, not a copy.
 func Lookup(tree Tree, path string) (any, bool) {
 	if path != "" && path[0] != '/' {
 		return nil, false
 	}
-	return lookup(tree, keysOf(path))
+	var value any = tree
+	for _, key := range keysOf(path) {
+		var ok bool
+		if value, ok = step(value, key); !ok {
+			return nil, false
+		}
+	}
+	return value, true
 }
 
+// step finds what a map has under a key, or a list at an index.
+func step(value any, key string) (any, bool) {
+	switch value := value.(type) {
+	case Tree:
+		below, ok := value[key]
+		return below, ok
+	case []any:
+		i, err := strconv.Atoi(key)
+		if err != nil || i < 0 || i >= len(value) {
+			return nil, false
+		}
+		return value[i], true
+	default:
+		return nil, false
+	}
+}
+
+// lookup finds the value at a path that leads through maps only.
 func lookup(tree Tree, keys []string) (any, bool) {
 	var value any = tree
 	for _, key := range keys {

@@ -61,7 +61,10 @@ func TestLookup(t *testing.T) {
 		"/a/b~1c/~0d": {int64(1), true},
 		"/":           {int64(2), true},
 		"/list":       {[]any{int64(1)}, true},
-		"/list/0":     {nil, false},
+		"/list/0":     {int64(1), true},
+		"/list/1":     {nil, false},
+		"/list/x":     {nil, false},
+		"/list/0/x":   {nil, false},
 		"/a/x":        {nil, false},
 		"a":           {nil, false},
 	}

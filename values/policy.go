@@ -33,6 +33,8 @@ type Policy struct {
 	defaults, overrides *block
 	constraints         []*block
 	removes             []removal
+	// schema is that of a blueprint, if it has one.
+	schema Schema
 	// invalid sources match their targets, but contribute nothing.
 	invalid bool
 	// guards says that the source as written carries overrides or constraints, whether or not they could be read.
@@ -88,7 +90,7 @@ func (p *Policy) TargetsListeners() bool {
 	return false
 }
 
-// Parse reads a policy. A verdict against it has reason Invalid or Unsupported and names the fields; the policy that comes
+// Parse reads a policy. A verdict against it has reason Invalid and names the fields; the policy that comes
 // with it contributes nothing, but should be handed to Compute all the same, which tells what it would have reached.
 func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
 	spec := object.PolicySpec()
@@ -107,16 +109,18 @@ func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {
 	return p.judged(&found)
 }
 
-// ParseBlueprint reads the values of a blueprint, as Parse does. A blueprint without values is fine.
-func ParseBlueprint(b *v1alpha1.GatewayClassBlueprint) (*Policy, verdict.Verdict) {
+// ParseBlueprint reads the values of a blueprint, as Parse does. A blueprint without values is fine. schema is what package
+// schema made of the blueprint's; a blueprint that has one is refused without it.
+func ParseBlueprint(b *v1alpha1.GatewayClassBlueprint, schema Schema) (*Policy, verdict.Verdict) {
 	p := newPolicy(kindBlueprint, b)
 	var found problems
 	if v := b.Spec.Values; v != nil {
 		p.parseBlocks("spec.values", &v.ValuesBlocks, &found)
-		if v.Schema != nil {
-			found.unsupported("spec.values.schema", "leave the schema out and check values in the templates, with required and fail")
+		if v.Schema != nil && schema == nil {
+			found.invalid("spec.values.schema", errors.New("cannot be used; write an openAPIV3Schema, or leave the schema out"))
 		}
 	}
+	p.schema = schema
 	return p.judged(&found)
 }
 
@@ -126,7 +130,7 @@ func (p *Policy) judged(found *problems) (*Policy, verdict.Verdict) {
 		return p, verdict.Yes(v1alpha1.ReasonAccepted, p.kind+" is valid")
 	}
 	p.invalid = true
-	return p, verdict.No(found.reason, "%s", found.message())
+	return p, verdict.No(v1alpha1.ReasonInvalid, "%s", found.message())
 }
 
 func (p *Policy) parseTargetRefs(spec *v1alpha1.PolicySpec, found *problems) {
@@ -258,23 +262,13 @@ func jsonType(value any) string {
 	}
 }
 
-// problems collects what is wrong with a source. Being invalid outweighs being unsupported.
+// problems collects what is wrong with a source.
 type problems struct {
-	reason   string
 	messages []string
 }
 
 func (p *problems) invalid(field string, err error) {
-	p.reason = v1alpha1.ReasonInvalid
 	p.messages = append(p.messages, field+" "+err.Error())
-}
-
-// unsupported notes a field that is known and not acted on; instead says what to write.
-func (p *problems) unsupported(field, instead string) {
-	if p.reason == "" {
-		p.reason = v1alpha1.ReasonUnsupported
-	}
-	p.messages = append(p.messages, field+" is not supported yet; "+instead)
 }
 
 func (p *problems) message() string {

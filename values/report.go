@@ -34,6 +34,10 @@ func (s *stack) report(e *Effective) {
 // warning says that a removal is ineffective, if it is: it found nothing, or an override sets what it names.
 func (r *remover) warning(origins []Origin) *Warning {
 	w := &Warning{Setter: r.setter, Reason: RemoveIneffective, Path: r.path}
+	if r.isKey {
+		w.Message = "it is the key of an item of a list, which can only be removed with the item"
+		return w
+	}
 	if held := overriddenAt(origins, r.path); held != nil {
 		w.Message = fmt.Sprintf("the %s of %s sets it, which cannot be removed", held.Block, held.SetBy)
 		return w
@@ -45,21 +49,28 @@ func (r *remover) warning(origins []Origin) *Warning {
 	return nil
 }
 
-// overriddenAt finds an override or constraint that sets a leaf at a path or below it. The origins are sorted by path.
+// overriddenAt finds an override or constraint that sets a leaf at a path or below it.
 func overriddenAt(origins []Origin, path string) *Setter {
-	at, _ := slices.BinarySearchFunc(origins, path, comparePath)
-	below, _ := slices.BinarySearchFunc(origins, path+"/", comparePath)
-	for i := at; i < len(origins) && origins[i].Path == path; i++ {
-		if origins[i].Block != BlockDefault {
-			return &origins[i].Setter
-		}
-	}
-	for i := below; i < len(origins) && strings.HasPrefix(origins[i].Path, path+"/"); i++ {
-		if origins[i].Block != BlockDefault {
-			return &origins[i].Setter
+	for _, o := range within(origins, path) {
+		if o.Block != BlockDefault {
+			return &o.Setter
 		}
 	}
 	return nil
+}
+
+// within are the origins of the leaves at a path or below it. The origins are sorted by path.
+func within(origins []Origin, path string) []Origin {
+	at, _ := slices.BinarySearchFunc(origins, path, comparePath)
+	end := at
+	for end < len(origins) && origins[end].Path == path {
+		end++
+	}
+	found := slices.Clone(origins[at:end])
+	at, _ = slices.BinarySearchFunc(origins, path+"/", comparePath)
+	for end = at; end < len(origins) && strings.HasPrefix(origins[end].Path, path+"/"); end++ {
+	}
+	return append(found, origins[at:end]...)
 }
 
 func comparePath(o Origin, path string) int { return strings.Compare(o.Path, path) }

@@ -12,8 +12,10 @@ type layer struct {
 	source, level int
 	isDefault     bool
 	setter        Setter
-	// tree is the block's, less what was removed from it.
-	tree Tree
+	// whole is the block's tree as it is merged, and tree is that less what was removed from it.
+	whole, tree Tree
+	// items are the names of the items of the lists that are merged, in their order, by the list's path.
+	items map[string][]string
 	// inactive says why the layer has no part in the result; nil if it has.
 	inactive *Inactive
 	// failure is that of an override's or constraint's condition, which then counts as true.
@@ -30,6 +32,8 @@ type level struct {
 type remover struct {
 	removal
 	setter Setter
+	// isKey says that the path leads to the key of a list item, without which the item would be another.
+	isKey bool
 	// struck says that there is something to remove.
 	struck bool
 }
@@ -44,19 +48,26 @@ type stack struct {
 	// layers are the active ones, and tree is their fold with the layers of top over them.
 	layers, top []*layer
 	tree        Tree
-	target      map[string]any
+	// seen is the tree as conditions see it; nil if none has looked since it changed.
+	seen Tree
+	// marks say how to merge; nil where there is nothing to heed.
+	marks  *Marks
+	target map[string]any
 }
 
 // newStack makes layers of the blocks of all valid sources, which come with the least specific first, the oldest first
 // within a rank.
-func newStack(sources []source, t *Target) *stack {
+func newStack(sources []source, marks *Marks, t *Target) *stack {
 	s := &stack{target: t.variable()}
+	if marks.any((*Marks).reshapes) {
+		s.marks = marks
+	}
 	for i := range slices.Backward(sources) {
 		src := &sources[i]
 		if i == len(sources)-1 || src.rank != sources[i+1].rank {
 			s.levels = append(s.levels, level{})
 		}
-		if src.invalid {
+		if src.invalid || len(src.trespasses) > 0 {
 			continue
 		}
 		l := &s.levels[len(s.levels)-1]
@@ -70,7 +81,9 @@ func newStack(sources []source, t *Target) *stack {
 			l.constraints = append(l.constraints, s.layer(i, src, c))
 		}
 		for _, r := range src.removes {
-			l.removes = append(l.removes, &remover{removal: r, setter: Setter{src.Ref(), BlockRemove, src.rank.level}})
+			l.removes = append(l.removes, &remover{
+				removal: r, setter: Setter{src.Ref(), BlockRemove, src.rank.level}, isKey: marks.isKey(r.keys),
+			})
 		}
 	}
 	return s
@@ -78,9 +91,13 @@ func newStack(sources []source, t *Target) *stack {
 
 func (s *stack) layer(index int, src *source, b *block) *layer {
 	l := &layer{
-		block: b, source: index, level: len(s.levels) - 1, isDefault: b == src.defaults, tree: b.tree,
+		block: b, source: index, level: len(s.levels) - 1, isDefault: b == src.defaults, whole: b.tree,
 		setter: Setter{src.Ref(), b.name, src.rank.level},
 	}
+	if s.marks != nil {
+		l.whole, l.items = shape(s.marks, b.tree)
+	}
+	l.tree = l.whole
 	s.all = append(s.all, l)
 	return l
 }
@@ -102,7 +119,7 @@ func (s *stack) activateDefaults() []Removal {
 	var contributor *layer // the block there that an atomic default gives way to
 	for i := range s.levels {
 		l := &s.levels[i]
-		self := lazily(specific)
+		self := s.lazily(specific)
 		var candidates []*layer
 		for _, d := range l.defaults {
 			for _, r := range removers {
@@ -152,7 +169,7 @@ func strongestContributor(layers []*layer) *layer {
 func (s *stack) activateOverrides() {
 	for i := range s.levels {
 		s.activateSiblings(i)
-		lower := lazily(s.moreSpecific(i))
+		lower := s.lazily(s.moreSpecific(i))
 		for _, c := range s.levels[i].constraints {
 			if s.holds(c, s.fold, lower) {
 				s.push([]*layer{c})
@@ -164,13 +181,13 @@ func (s *stack) activateOverrides() {
 // activateSiblings activates the overrides of one level. Each condition sees what its block would be laid over, newer
 // siblings included, except those that would conflict with it.
 func (s *stack) activateSiblings(i int) {
-	lower := lazily(s.moreSpecific(i))
+	lower := s.lazily(s.moreSpecific(i))
 	var candidates []*layer
 	for _, o := range s.levels[i].overrides {
 		withIt := append(candidates, o)
 		beneath := func() Tree {
 			stand := standing(withIt)
-			return s.see(stand[:len(stand)-1])
+			return s.view(stand[:len(stand)-1])
 		}
 		if s.holds(o, beneath, lower) {
 			candidates = withIt
@@ -224,28 +241,40 @@ func (s *stack) moreSpecific(i int) []*layer {
 	return slices.DeleteFunc(slices.Clone(s.layers), func(l *layer) bool { return l.level >= i })
 }
 
-// fold is what the active layers add up to.
-func (s *stack) fold() Tree { return s.see(nil) }
+// fold is what the active layers add up to, as conditions see it.
+func (s *stack) fold() Tree { return s.view(nil) }
 
-// see is what the active layers add up to with the given overrides of one level over them. It builds on what was seen
-// before, where it can.
-func (s *stack) see(top []*layer) Tree {
+// view is what the active layers add up to with the given overrides of one level over them, as conditions see it.
+func (s *stack) view(top []*layer) Tree {
+	s.lay(top)
+	if s.marks == nil {
+		return s.tree
+	}
+	if s.seen == nil {
+		s.seen, _ = unshape(s.marks, s.tree, slices.Concat(s.layers, top))
+	}
+	return s.seen
+}
+
+// lay makes the tree what the active layers add up to with the given overrides of one level over them. It builds on what it
+// made before, where it can.
+func (s *stack) lay(top []*layer) {
 	if len(top) < len(s.top) || !slices.Equal(top[:len(s.top)], s.top) {
-		s.tree, s.top = fold(s.layers), nil
+		s.tree, s.top, s.seen = fold(s.layers), nil, nil
 	}
 	for _, l := range top[len(s.top):] {
 		if l.atomic {
 			s.tree = fold(spared(s.layers, l))
 		}
 		overlay(s.tree, l.tree)
+		s.seen = nil
 	}
 	s.top = top
-	return s.tree
 }
 
 // push lays overrides over the active layers.
 func (s *stack) push(top []*layer) {
-	s.see(top)
+	s.lay(top)
 	s.top = nil
 	for _, o := range top {
 		if !o.atomic {
@@ -262,9 +291,15 @@ func (s *stack) push(top []*layer) {
 	}
 }
 
-// lazily folds layers when somebody looks.
-func lazily(layers []*layer) func() Tree {
-	return sync.OnceValue(func() Tree { return fold(layers) })
+// lazily folds layers, for conditions, when one of them looks.
+func (s *stack) lazily(layers []*layer) func() Tree {
+	return sync.OnceValue(func() Tree {
+		tree := fold(layers)
+		if s.marks != nil {
+			tree, _ = unshape(s.marks, tree, layers)
+		}
+		return tree
+	})
 }
 
 // holds says whether a block's condition holds, and deactivates the block if not. A condition that fails counts as false

@@ -40,6 +40,11 @@ func trace(stack []*layer, e *Effective) {
 	}
 	t := tracer{stack: stack, e: e}
 	t.visit(root, e.Tree, true, none)
+	e.sort()
+}
+
+// sort sorts what has paths by them.
+func (e *Effective) sort() {
 	slices.SortFunc(e.Origins, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(e.Removed, func(a, b Removal) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.SetBy, b.SetBy), cmp.Compare(a.Block, b.Block))

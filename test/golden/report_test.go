@@ -15,7 +15,6 @@ import (
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
 	"github.com/gatewright/gatewright/internal/verdict"
-	"github.com/gatewright/gatewright/render"
 	"github.com/gatewright/gatewright/values"
 )
 
@@ -134,16 +133,12 @@ func (w world) inputs(key types.NamespacedName, policies map[v1alpha1.Policy]*va
 	if err != nil {
 		return desired.Inputs{}, err
 	}
-	blueprint, v := values.ParseBlueprint(snapshot.Blueprint)
+	blueprint, v := desired.Compile(snapshot.Blueprint)
 	if !v.OK {
 		return desired.Inputs{}, fmt.Errorf("blueprint %s: %s", snapshot.Blueprint.Name, say(v))
 	}
-	program, err := render.Compile(snapshot.Blueprint)
-	if err != nil {
-		return desired.Inputs{}, err
-	}
 	in := desired.Inputs{
-		Snapshot: snapshot, Merged: gateway.Merge(snapshot), Program: program, Blueprint: blueprint,
+		Snapshot: snapshot, Merged: gateway.Merge(snapshot), Program: blueprint.Program, Blueprint: blueprint.Values,
 		ControllerNamespace: v1alpha1.DefaultControllerNamespace,
 	}
 	for _, p := range snapshot.Policies {

@@ -61,7 +61,7 @@ func (s *session) inputs(key types.NamespacedName) (desired.Inputs, error) {
 	if err != nil {
 		return desired.Inputs{}, err
 	}
-	blueprint, v := values.ParseBlueprint(snapshot.Blueprint)
+	blueprint, v := desired.CompileValues(snapshot.Blueprint)
 	if !v.OK {
 		return desired.Inputs{}, blueprintError(snapshot.Blueprint.Name, v.Message)
 	}
