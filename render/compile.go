@@ -13,6 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/nearest"
 )
 
 // statusTemplate is how errors name the status template.
@@ -91,7 +92,6 @@ func (c *compiler) refuseUnsupported() {
 	}{
 		{"spec.serviceAccountRef", spec.ServiceAccountRef != nil},
 		{"spec.readyWhen", len(spec.ReadyWhen) > 0},
-		{"spec.values.schema", spec.Values != nil && spec.Values.Schema != nil},
 		{"spec.grpcRouteTemplate", spec.GRPCRouteTemplate != nil},
 		{"spec.tlsRouteTemplate", spec.TLSRouteTemplate != nil},
 		{"spec.tcpRouteTemplate", spec.TCPRouteTemplate != nil},
@@ -233,7 +233,7 @@ func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, lea
 					// It may be in the text that cannot be parsed.
 					continue
 				}
-				c.say(field, f.includes[included], "there is no template %q to include%s", included, suggest(included, names(trees)))
+				c.say(field, f.includes[included], "there is no template %q to include%s", included, nearest.Suggest(included, names(trees)))
 				continue
 			}
 			visit(included)
@@ -278,7 +278,7 @@ func (c *compiler) settleReads(field, self string, certain, possible map[string]
 		case name == self:
 			c.say(field, certain[name], "a template cannot read its own live objects, since it would wait for itself")
 		case !slices.Contains(siblings, name):
-			c.say(field, certain[name], "there is no template %q to read by .Resources%s", name, suggest(name, siblings))
+			c.say(field, certain[name], "there is no template %q to read by .Resources%s", name, nearest.Suggest(name, siblings))
 		default:
 			reads = append(reads, name)
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template/parse"
+
+	"github.com/gatewright/gatewright/internal/nearest"
 )
 
 // command rewrites one command of a pipeline. wanted says what the absence of its result means, piped that it gets the result of
@@ -149,7 +151,7 @@ func (in *instrumenter) unknownFunction(name *parse.IdentifierNode) {
 		in.problem(name, "there is no function %q; use %s", name.Ident, better)
 		return
 	}
-	in.problem(name, "there is no function %q%s", name.Ident, suggest(name.Ident, slices.Collect(maps.Keys(functions))))
+	in.problem(name, "there is no function %q%s", name.Ident, nearest.Suggest(name.Ident, slices.Collect(maps.Keys(functions))))
 }
 
 // namesResource notes what `index .Resources "x"`, and get and hasKey likewise, read, and says whether it is such a call.
@@ -229,7 +231,7 @@ func (in *instrumenter) checkRoot(n parse.Node, from origin, path []string) {
 	case slices.Contains(routeVariables, path[0]):
 		in.problem(n, "there is no .%s here: it is only there in route templates of its kind", path[0])
 	default:
-		in.problem(n, "there is no .%s%s", path[0], suggest("."+path[0], dotted(in.variables)))
+		in.problem(n, "there is no .%s%s", path[0], nearest.Suggest("."+path[0], dotted(in.variables)))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -53,10 +52,6 @@ func tree(t testing.TB, text string) map[string]any {
 		t.Fatalf("the test's JSON: %v", err)
 	}
 	return numbers(out).(map[string]any)
-}
-
-func rawJSON(text string) *apiextensionsv1.JSON {
-	return &apiextensionsv1.JSON{Raw: []byte(text)}
 }
 
 // nothing observes nothing.

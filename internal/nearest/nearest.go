@@ -1,14 +1,17 @@
-package render
+package nearest
 
 import (
 	"slices"
 	"strings"
 )
 
-// suggest finds the word that was probably meant, as a clause to end an error with; "" if none is near.
-func suggest(found string, known []string) string {
+// Suggest finds the word that was probably meant, as a clause to end a message with; "" if none is near.
+func Suggest(found string, known []string) string {
 	best, distance := "", len(found)/3+1
 	for _, word := range slices.Sorted(slices.Values(known)) {
+		if max(len(word)-len(found), len(found)-len(word)) >= distance {
+			continue // they differ by more letters than that; what is written may be very long
+		}
 		if d := edits(strings.ToLower(found), strings.ToLower(word)); d < distance {
 			best, distance = word, d
 		}
