@@ -39,25 +39,35 @@ type shell struct {
 	controllerNamespace string
 }
 
-// conflictDelay is how soon a write is tried again that somebody else's write got in the way of. By then the cache has it.
-const conflictDelay = 50 * time.Millisecond
+const (
+	// conflictDelay is how soon a write is tried again that somebody else's write got in the way of. By then the cache has it.
+	conflictDelay = 50 * time.Millisecond
+	// foreignDelay is how soon it is looked again whether a name is still taken by a foreign object. No watch sees that it goes.
+	foreignDelay = 30 * time.Second
+)
 
 // result turns an error into what the queue is to do. A conflict is daily life, not an error to log.
 func result(err error) (ctrl.Result, error) {
 	if errors.Is(err, errWoken) {
 		return ctrl.Result{}, nil
 	}
-	if err != nil && onlyConflicts(err) {
+	switch {
+	case err == nil:
+		return ctrl.Result{}, nil
+	case only(err, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }):
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	case only(err, func(err error) bool { _, foreign := errors.AsType[*apply.ForeignError](err); return foreign }):
+		return ctrl.Result{RequeueAfter: foreignDelay}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-func onlyConflicts(err error) bool {
+// only says whether an error is of a sort, with all that is joined in it.
+func only(err error, sort func(error) bool) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyConflicts(e) })
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !only(e, sort) })
 	}
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+	return sort(err)
 }
 
 // blueprint returns what a Gateway is rendered from: the newest good generation of its class's blueprint. If there is none it

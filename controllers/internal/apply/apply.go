@@ -2,6 +2,8 @@ package apply
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,6 +44,12 @@ func (a *Applier) Apply(
 	ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID,
 ) (*unstructured.Unstructured, plan.Action, error) {
 	id := desired.IdentityOf(rendered)
+	if watched == nil {
+		if !a.recent.claim(id) {
+			return nil, plan.Refuse, &ForeignError{id}
+		}
+		defer a.recent.release(id)
+	}
 	live, err := a.lookup(ctx, id, rendered, watched)
 	if err != nil {
 		return nil, "", err
@@ -75,9 +83,35 @@ func (a *Applier) Apply(
 		return nil, plan.Refuse, &ForeignError{id}
 	case err != nil:
 		return nil, action, explain(rendered, err)
+	case live == nil && hasOtherManagers(applied):
+		return nil, plan.Refuse, errors.Join(a.letGo(ctx, applied), &ForeignError{id})
 	}
 	a.recent.remember(id, applied)
 	return applied, action, nil
+}
+
+// hasOtherManagers says whether somebody else has a hand in an object that an apply was to create: then it was there before.
+func hasOtherManagers(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager != v1alpha1.FieldManager
+	})
+}
+
+// letGo takes back what was written to somebody else's object that came to be between the look and the apply. An apply cannot be
+// told to do nothing but create. Without force it has changed no field of the other's, so that taking back what is ours leaves
+// the object as it was.
+func (a *Applier) letGo(ctx context.Context, o *unstructured.Unstructured) error {
+	nothing := &unstructured.Unstructured{}
+	nothing.SetGroupVersionKind(o.GroupVersionKind())
+	nothing.SetNamespace(o.GetNamespace())
+	nothing.SetName(o.GetName())
+	nothing.SetUID(o.GetUID())
+	patch, err := body(nothing)
+	if err != nil {
+		return err
+	}
+	a.recent.forget(desired.IdentityOf(o))
+	return explain(o, client.IgnoreNotFound(a.client.Patch(ctx, nothing, patch, client.FieldOwner(v1alpha1.FieldManager))))
 }
 
 // lookup finds the live object. Where no watch knows one it asks the API server, since a watch sees labelled objects only, and

@@ -1,12 +1,14 @@
 package apply
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +18,7 @@ import (
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/plan"
 	"github.com/gatewright/gatewright/controllers/internal/watch"
+	"github.com/gatewright/gatewright/internal/desired"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -165,6 +168,61 @@ func TestApplyNeverWritesToTheSuccessorOfWhatItJudged(t *testing.T) {
 	want := map[string]any{"key": "theirs"}
 	if diff := cmp.Diff(want, w.get(t, o).Object["data"]); diff != "" {
 		t.Errorf("the newcomer was changed: -want +got:\n%s", diff)
+	}
+}
+
+// blind is a reader that sees nothing, as if each object came to be just after the look.
+type blind struct{ client.Reader }
+
+func (blind) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: o.GetObjectKind().GroupVersionKind().Kind}, key.Name)
+}
+
+func TestApplyAdoptsNothingThatComesToBeAfterTheLook(t *testing.T) {
+	cases := map[string]map[string]any{
+		"with the same field":   {"key": "theirs"},
+		"with another field":    {"other": "theirs"},
+		"with the same value":   {"key": "ours"},
+		"with nothing to share": nil,
+	}
+	for name, data := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			foreign := w.configMap("h", "")
+			foreign.SetLabels(map[string]string{"app": "theirs"})
+			foreign.SetAnnotations(nil)
+			foreign.Object["data"] = data
+			if err := w.client.Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+			late := New(w.Applier.client, blind{})
+			_, action, err := late.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
+			if _, refused := errors.AsType[*ForeignError](err); !refused || action != plan.Refuse {
+				t.Errorf("Apply() = %s, %v, want Refuse with a ForeignError", action, err)
+			}
+			got := w.get(t, foreign)
+			want := map[string]any{"labels": foreign.GetLabels(), "data": foreign.Object["data"], "annotations": map[string]string(nil)}
+			have := map[string]any{"labels": got.GetLabels(), "data": got.Object["data"], "annotations": got.GetAnnotations()}
+			if diff := cmp.Diff(want, have); diff != "" {
+				t.Errorf("it is not as it was: -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTwoWhoCreateOneObjectAtOnceDoNotShareIt(t *testing.T) {
+	w := newWorld(t)
+	id := desired.IdentityOf(w.configMap("h", ""))
+	if !w.recent.claim(id) {
+		t.Fatal("the first claim was refused")
+	}
+	_, _, err := w.Apply(t.Context(), w.configMap("h", "second"), nil, owner)
+	if _, refused := errors.AsType[*ForeignError](err); !refused {
+		t.Errorf("the second, meanwhile: %v, want a ForeignError", err)
+	}
+	w.recent.release(id)
+	if _, action := w.mustApply(t, w.configMap("h", "second"), nil); action != plan.Create {
+		t.Errorf("the second, afterwards: %s, want Create", action)
 	}
 }
 

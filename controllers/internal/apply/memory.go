@@ -14,6 +14,8 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	entries map[desired.Identity]entry
+	// creating are the objects that are being looked for and then created.
+	creating map[desired.Identity]bool
 }
 
 type entry struct {
@@ -23,13 +25,31 @@ type entry struct {
 }
 
 func newMemory() *memory {
-	return &memory{entries: map[desired.Identity]entry{}}
+	return &memory{entries: map[desired.Identity]entry{}, creating: map[desired.Identity]bool{}}
 }
 
 func (m *memory) remember(id desired.Identity, applied *unstructured.Unstructured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entries[id] = entry{fingerprint: plan.FingerprintOf(applied), applied: applied}
+}
+
+// claim notes that an object is about to be created for somebody. It is refused while somebody else is at it: both apply under one
+// field manager, so that the API server would see no conflict. It is to be released whatever comes of it.
+func (m *memory) claim(id desired.Identity) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.creating[id] {
+		return false
+	}
+	m.creating[id] = true
+	return true
+}
+
+func (m *memory) release(id desired.Identity) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.creating, id)
 }
 
 func (m *memory) fingerprint(id desired.Identity) plan.Fingerprint {
