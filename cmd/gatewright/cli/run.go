@@ -74,7 +74,7 @@ Exit codes: 0 done; 1 something is wrong, or what was printed is not all; 2 the 
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newRender(name, streams), newValues(name, streams), newVersion(name, version, streams))
+	root.AddCommand(newRender(name, streams), newValues(name, streams), newReach(name, streams), newVersion(name, version, streams))
 	return root
 }
 

@@ -113,8 +113,9 @@ func (r *renderer) reportPolicies(everything bool) {
 	}
 }
 
-func (r *renderer) isOurClass(name string) bool {
-	return slices.ContainsFunc(r.objects.GatewayClasses, func(class *gatewayv1.GatewayClass) bool {
+// isOurClass says whether a GatewayClass of that name is ours.
+func (s *session) isOurClass(name string) bool {
+	return slices.ContainsFunc(s.objects.GatewayClasses, func(class *gatewayv1.GatewayClass) bool {
 		return class.Name == name && class.Spec.ControllerName == v1alpha1.ControllerName
 	})
 }
