@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,8 +61,11 @@ type routeWork struct {
 	judged []gateway.Parent
 	// renderings are those under the parents that accept it.
 	renderings []routeRendering
-	// hold says that some of what is wanted is not known, as a blueprint cannot be used.
+	// hold says that some of what is wanted is not known, as a blueprint cannot be used or a class is gone.
 	hold bool
+	// unjudged are the parents of which nobody can tell whose they are now, as their class is gone. It may come back: what is
+	// rendered for them and what is reported on them stays.
+	unjudged []gateway.ParentKey
 }
 
 type routeRendering struct {
@@ -87,6 +91,10 @@ func (r *httpRouteReconciler) renderings(ctx context.Context, route gateway.Rout
 			return work, err
 		}
 		if gw == nil || gw.DeletionTimestamp != nil || seen[gw.UID] {
+			continue
+		}
+		if class == nil {
+			work.hold, work.unjudged = true, append(work.unjudged, key)
 			continue
 		}
 		seen[gw.UID] = true
@@ -140,7 +148,11 @@ func (r *httpRouteReconciler) report(
 		entries = append(entries, entry)
 	}
 	after := route.DeepCopy()
-	after.Status.Parents = status.RouteParents(after.Status.Parents, entries, route.Generation)
+	unjudged := func(ref gatewayv1.ParentReference) bool {
+		key, ok := gateway.RouteParent(ref, route.Namespace)
+		return ok && slices.Contains(work.unjudged, key)
+	}
+	after.Status.Parents = status.RouteParents(after.Status.Parents, entries, unjudged, route.Generation)
 	return errors.Join(append(errs, r.update(ctx, route, after, routeConditions))...)
 }
 

@@ -152,15 +152,10 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 	return s.giveUp(ctx, object, owner)
 }
 
-// giveUp deletes everything that is owned, and takes our finalizer off once nothing is left that needs it. An object that was
-// never ours, which has no report on it, is not looked at.
+// giveUp deletes everything that is owned, and takes our finalizer off once nothing is left that needs it.
 func (s *shell) giveUp(ctx context.Context, object client.Object, owner desired.Owner) error {
-	reports, err := s.fetch.RenderingsOf(ctx, owner.Namespace, owner.UID)
-	if err != nil || len(reports) == 0 && !controllerutil.ContainsFinalizer(object, v1alpha1.FinalizerClusterScoped) {
-		return err
-	}
 	unseen, err := s.abandon(ctx, owner)
-	if err != nil {
+	if err != nil || !controllerutil.ContainsFinalizer(object, v1alpha1.FinalizerClusterScoped) {
 		return err
 	}
 	for kind, why := range unseen {

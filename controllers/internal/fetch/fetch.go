@@ -156,7 +156,8 @@ func (f *Fetcher) Class(ctx context.Context, name gatewayv1.ObjectName) (*gatewa
 }
 
 // ParentGateway returns the Gateway that a route's parent is or, if the parent is a ListenerSet, wants to be folded into,
-// together with its class. Both are nil if there is no such Gateway, or none of a class of ours.
+// together with its class. Both are nil if there is no such Gateway, or none of a class of ours; the class alone is nil if it
+// does not exist, so that nobody knows whose the Gateway is.
 func (f *Fetcher) ParentGateway(ctx context.Context, parent gateway.ParentKey) (*gatewayv1.Gateway, *gatewayv1.GatewayClass, error) {
 	key := parent.NamespacedName
 	if parent.Kind == gateway.KindListenerSet {
@@ -174,10 +175,13 @@ func (f *Fetcher) ParentGateway(ctx context.Context, parent gateway.ParentKey) (
 		return nil, nil, client.IgnoreNotFound(err)
 	}
 	class, err := f.Class(ctx, gw.Spec.GatewayClassName)
-	if class == nil || err != nil {
+	if class != nil || err != nil {
+		return gw, class, err
+	}
+	if exists, err := f.ClassExists(ctx, gw.Spec.GatewayClassName); exists || err != nil {
 		return nil, nil, err
 	}
-	return gw, class, nil
+	return gw, nil, nil
 }
 
 // GatewaysOfClass returns the Gateways of a class.

@@ -22,13 +22,16 @@ type RouteParent struct {
 }
 
 // RouteParents returns the entries of a route's status: ours anew, at their old places and in the order of the route; those of
-// other controllers as they are. The list is atomic and shared (Gateway API, RouteStatus).
-func RouteParents(current []gatewayv1.RouteParentStatus, ours []RouteParent, generation int64) []gatewayv1.RouteParentStatus {
+// other controllers as they are, and those of ours that keep is true for. The list is atomic and shared (Gateway API,
+// RouteStatus).
+func RouteParents(
+	current []gatewayv1.RouteParentStatus, ours []RouteParent, keep func(gatewayv1.ParentReference) bool, generation int64,
+) []gatewayv1.RouteParentStatus {
 	// Not nil, which would be null, where the API wants a list.
 	entries := []gatewayv1.RouteParentStatus{}
 	placed := make([]bool, len(ours))
 	for _, entry := range current {
-		if entry.ControllerName != v1alpha1.ControllerName {
+		if entry.ControllerName != v1alpha1.ControllerName || keep(entry.ParentRef) {
 			entries = append(entries, entry)
 			continue
 		}

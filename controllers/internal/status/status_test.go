@@ -143,6 +143,8 @@ func TestRouteParents(t *testing.T) {
 		ours    []RouteParent
 		want    []gatewayv1.RouteParentStatus
 	}{
+		"an entry on a parent that cannot be judged stays as it is": {
+			[]gatewayv1.RouteParentStatus{ours("unjudged", accepted)}, nil, []gatewayv1.RouteParentStatus{ours("unjudged", accepted)}},
 		"entries of others stay as they are, where they are": {
 			[]gatewayv1.RouteParentStatus{ours("gone"), theirs},
 			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
@@ -158,7 +160,8 @@ func TestRouteParents(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := RouteParents(c.current, c.ours, 2)
+			unjudged := func(ref gatewayv1.ParentReference) bool { return ref.Name == "unjudged" }
+			got := RouteParents(c.current, c.ours, unjudged, 2)
 			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" {
 				t.Errorf("RouteParents(): -want +got:\n%s", diff)
 			}
