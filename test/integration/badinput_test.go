@@ -76,7 +76,6 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 		"a condition that is no expression":   {spoilValues, []string{"spec.values.constraints[0].when"}},
 		"readyWhen, which is not acted on":    {func(s *spec) { s.ReadyWhen = map[string]string{"good": "true"} }, []string{"spec.readyWhen"}},
 		"an identity, which is not acted on":  {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"} }, []string{"spec.serviceAccountRef"}},
-		"a schema, which is not acted on":     {func(s *spec) { s.Values = &v1alpha1.BlueprintValues{Schema: &v1alpha1.ValuesSchema{}} }, []string{"spec.values.schema"}},
 		"routes of a kind that is not served": {func(s *spec) { s.GRPCRouteTemplate = &v1alpha1.RouteTemplate{} }, []string{"spec.grpcRouteTemplate"}},
 	}
 	for name, c := range cases {
@@ -85,7 +84,7 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 			w := newWorld(t)
 			blueprint := w.class(templates{"good": serviceTemplate}, c.spoil)
 			gw := w.gateway("edge")
-			w.blueprintComplains(blueprint, "Accepted=False/"+firstReason(c.words), c.words...)
+			w.blueprintComplains(blueprint, "Accepted=False/Invalid", c.words...)
 			w.classComplains(newClass(w.name, ""), "Accepted=False/InvalidParameters", w.name, c.words[0])
 			w.gatewayComplains(gw, "Accepted=Unknown/Pending", w.name, c.words[0])
 			is(t, "the Gateway waits", waits, w.gatewayConditions("edge"))
@@ -98,14 +97,6 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 			w.classComplains(newClass(w.name, ""), "Accepted=True/Accepted", w.name)
 		})
 	}
-}
-
-// firstReason tells what is wrong from what is only not acted on yet.
-func firstReason(words []string) string {
-	if words[0] == "spec.values.schema" {
-		return v1alpha1.ReasonUnsupported
-	}
-	return v1alpha1.ReasonInvalid
 }
 
 func waitFor(template string) string {
@@ -356,9 +347,6 @@ func TestWhatAGatewayAsksForAndIsNotActedOnIsSaid(t *testing.T) {
 				ParametersRef: &gatewayv1.LocalParametersReference{Group: "", Kind: "ConfigMap", Name: "missing"},
 			}
 		}, "Accepted=False/InvalidParameters", []string{"spec.infrastructure.parametersRef"}},
-		"an address of its own": {func(gw *gatewayv1.Gateway) {
-			gw.Spec.Addresses = []gatewayv1.GatewaySpecAddress{{Type: ptr(gatewayv1.IPAddressType), Value: "192.0.2.9"}}
-		}, "Accepted=False/UnsupportedAddress", []string{"spec.addresses"}},
 		"a protocol that the blueprint has no routes for": {func(gw *gatewayv1.Gateway) {
 			gw.Spec.Listeners[0].Protocol, gw.Spec.Listeners[0].Hostname = gatewayv1.TCPProtocolType, nil
 		}, "Accepted=False/ListenersNotValid", []string{"own", "UnsupportedProtocol"}},

@@ -33,6 +33,15 @@ kind: ConfigMap
 metadata:
   name: {{ .Gateway.metadata.name }}-fragile
 `
+	// policyTemplate yields an object of a kind that no other test renders, so that it is this blueprint alone that records it.
+	policyTemplate = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ .Gateway.metadata.name }}
+spec:
+  podSelector: {}
+`
 	// portTemplate yields a Service that the API server refuses for some values of "port".
 	portTemplate = `
 apiVersion: v1
@@ -118,22 +127,22 @@ func TestAnObjectThatIsRenamedReplacesTheOldOne(t *testing.T) {
 func TestNothingIsPrunedWhileATemplateWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	blueprint := w.class(templates{"shadow": shadowTemplate, "waiting": waitingTemplate, "service": serviceTemplate},
+	blueprint := w.class(templates{"shadow": shadowTemplate, "waiting": waitingTemplate, "policy": policyTemplate},
 		with(defaults(map[string]string{"class": "played-by-nobody"})))
 	gw := w.gateway("edge")
-	children := names(w.children(gw, configMaps, services, shadowGateways))
-	becomes(t, "all but what waits is there", []string{"Gateway/edge-shadow", "Service/edge"}, children)
+	children := names(w.children(gw, configMaps, networkPolicies, shadowGateways))
+	becomes(t, "all but what waits is there", []string{"Gateway/edge-shadow", "NetworkPolicy/edge"}, children)
 
-	change(w, blueprint, without("service"))
-	becomes(t, "the new generation is rendered, and the Service is held back", reported{blueprint.Generation, map[string]v1alpha1.ObjectState{
-		"Gateway/edge-shadow": v1alpha1.ObjectInProgress, "template/waiting": v1alpha1.ObjectPending, "Service/edge": v1alpha1.ObjectApplied,
+	change(w, blueprint, without("policy"))
+	becomes(t, "the new generation is rendered, and the policy is held back", reported{blueprint.Generation, map[string]v1alpha1.ObjectState{
+		"Gateway/edge-shadow": v1alpha1.ObjectInProgress, "template/waiting": v1alpha1.ObjectPending, "NetworkPolicy/edge": v1alpha1.ObjectApplied,
 	}}, w.reported("edge"))
-	is(t, "the Service is there", []string{"Gateway/edge-shadow", "Service/edge"}, children)
+	is(t, "the policy is there", []string{"Gateway/edge-shadow", "NetworkPolicy/edge"}, children)
 	is(t, "the Gateway waits", []string{"Accepted=True/Accepted", "Programmed=False/Pending"}, w.gatewayConditions("edge"))
-	is(t, "its kind stays recorded", []string{"ConfigMap", "Gateway", "Service"}, sorted(w.kinds))
+	is(t, "its kind stays recorded", []string{"ConfigMap", "Gateway", "NetworkPolicy"}, sorted(w.kinds))
 
 	w.play("edge-shadow")
-	becomes(t, "nothing waits any more, and the Service goes", []string{"ConfigMap/edge-address", "Gateway/edge-shadow"}, children)
+	becomes(t, "nothing waits any more, and the policy goes", []string{"ConfigMap/edge-address", "Gateway/edge-shadow"}, children)
 	becomes(t, "its kind goes too", []string{"ConfigMap", "Gateway"}, sorted(w.kinds))
 	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
 }
