@@ -7,6 +7,7 @@ import (
 	"github.com/gatewright/gatewright/internal/verdict"
 	"github.com/gatewright/gatewright/render"
 	"github.com/gatewright/gatewright/values"
+	"github.com/gatewright/gatewright/values/schema"
 )
 
 // Compiled is one generation of a blueprint, ready to be rendered.
@@ -36,5 +37,13 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Compiled, verdict.Verdict) {
 
 // CompileValues reads the values of a blueprint and their schema, which is enough to compute values.
 func CompileValues(b *v1alpha1.GatewayClassBlueprint) (*values.Policy, verdict.Verdict) {
-	return values.ParseBlueprint(b, nil)
+	var contract values.Schema
+	if v := b.Spec.Values; v != nil && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+		compiled, err := schema.Compile(v.Schema.OpenAPIV3Schema.Raw)
+		if err != nil {
+			return nil, verdict.No(v1alpha1.ReasonInvalid, "%s", err)
+		}
+		contract = compiled
+	}
+	return values.ParseBlueprint(b, contract)
 }
