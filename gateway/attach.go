@@ -116,7 +116,7 @@ func (a attacher) judge(p *Parent, r Route, listeners []Listener, first int) {
 			continue
 		}
 		p.Listeners = append(p.Listeners, first+i)
-		if l.Accepted.OK {
+		if l.Usable {
 			hostnames = append(hostnames, common...)
 		}
 	}

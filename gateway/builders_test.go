@@ -164,3 +164,10 @@ func short(v verdict.Verdict) string {
 	}
 	return "False/" + v.Reason
 }
+
+// certIn is a listener with a certificate of a certain namespace.
+func certIn(l gatewayv1.Listener, namespace gatewayv1.Namespace) gatewayv1.Listener {
+	l = withTLS(l)
+	l.TLS.CertificateRefs[0].Namespace = &namespace
+	return l
+}

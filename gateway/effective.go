@@ -12,7 +12,7 @@ func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 	gw := m.Gateway.DeepCopy()
 	gw.Spec.Listeners = make([]gatewayv1.Listener, 0, len(m.Listeners))
 	for i := range m.Listeners {
-		if l := &m.Listeners[i]; l.Accepted.OK {
+		if l := &m.Listeners[i]; l.Usable {
 			gw.Spec.Listeners = append(gw.Spec.Listeners, l.Effective(gw.Namespace))
 		}
 	}

@@ -17,11 +17,6 @@ func TestEffectiveGateway(t *testing.T) {
 	team := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
 	teamA := &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "team-a"}}
 	named := func(l gatewayv1.Listener, name gatewayv1.SectionName) gatewayv1.Listener { l.Name = name; return l }
-	certIn := func(l gatewayv1.Listener, namespace gatewayv1.Namespace) gatewayv1.Listener {
-		l = withTLS(l)
-		l.TLS.CertificateRefs[0].Namespace = &namespace
-		return l
-	}
 	kinds := listener("kinds", http, 85, "")
 	kinds.AllowedRoutes = &gatewayv1.AllowedRoutes{Kinds: []gatewayv1.RouteGroupKind{{Kind: gateway.KindHTTPRoute}}}
 	kindsFromTeamA := allowing(kinds, bySelector, teamA, gateway.KindHTTPRoute)
@@ -58,7 +53,7 @@ func TestEffectiveGateway(t *testing.T) {
 				listener("own", http, 80, ""),
 				allowing(listener("all", http, 81, ""), gatewayv1.NamespacesFromAll, nil), allowing(listener("some", http, 82, ""), bySelector, team),
 			}},
-		"a certificateRef without namespace means the ListenerSet's": {
+		"a certificateRef without namespace means the ListenerSet's, and one into another namespace is not followed": {
 			own: []gatewayv1.Listener{listener("own", http, 80, "")},
 			sets: []*gatewayv1.ListenerSet{set("team-a", "a", 1,
 				allowing(withTLS(listener("l", https, 443, "")), gatewayv1.NamespacesFromAll, nil),
@@ -66,7 +61,6 @@ func TestEffectiveGateway(t *testing.T) {
 			want: []gatewayv1.Listener{
 				listener("own", http, 80, ""),
 				allowing(certIn(named(listener("", https, 443, ""), "l"), "team-a"), gatewayv1.NamespacesFromAll, nil),
-				allowing(certIn(named(listener("", https, 444, ""), "m"), "certs"), gatewayv1.NamespacesFromAll, nil),
 			}},
 		"a Gateway that is not accepted has no listeners to render": {
 			own:  []gatewayv1.Listener{listener("odd", "INVALID", 80, "")},

@@ -15,7 +15,7 @@ const wildcard = "*."
 func (m *Merged) HostnamesWith(attachments ...Attachment) Hostnames {
 	names := map[string]struct{}{}
 	for i := range m.Listeners {
-		if hostname := hostnameOf(&m.Listeners[i].Spec); hostname != "" && m.Listeners[i].Accepted.OK {
+		if hostname := hostnameOf(&m.Listeners[i].Spec); hostname != "" && m.Listeners[i].Usable {
 			names[string(hostname)] = struct{}{}
 		}
 	}

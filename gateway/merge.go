@@ -110,7 +110,7 @@ func (f *folder) judge(l *Listener) {
 			l.Accepted = f.validity(l)
 		}
 	}
-	if !l.Accepted.OK {
+	if l.Usable = l.usable(); !l.Usable {
 		f.names.reserve(l.Source)
 		return
 	}
@@ -134,5 +134,8 @@ func (f *folder) listener(kind gatewayv1.Kind, object metav1.Object, spec *gatew
 	l := Listener{Source: Source{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), SectionName: spec.Name}}
 	spec.DeepCopyInto(&l.Spec)
 	l.SupportedKinds, l.ResolvedRefs = f.support.routeKinds(&l.Spec)
+	if !refersOnlyHome(&l) {
+		l.ResolvedRefs = refNotPermitted
+	}
 	return l
 }

@@ -37,7 +37,7 @@ type Source struct {
 
 // Listener is a listener of the Gateway or of one of its ListenerSets.
 type Listener struct {
-	// Name is unique among the merged listeners and a valid section name; empty unless the listener is accepted.
+	// Name is unique among the merged listeners and a valid section name; empty unless the listener is usable.
 	Name gatewayv1.SectionName
 	// Source is where the listener comes from.
 	Source Source
@@ -49,9 +49,11 @@ type Listener struct {
 	// Conflicted says that the condition of that name is True. Accepted then has the reason and message of all three of
 	// Accepted, Programmed and Conflicted.
 	Conflicted bool
-	// ResolvedRefs is the listener's condition of that name as far as allowedRoutes.kinds decides it. A Snapshot holds no
-	// certificates, so nothing is said of certificateRefs.
+	// ResolvedRefs is the listener's condition of that name, as far as allowedRoutes.kinds and the namespaces of certificateRefs
+	// decide it. A Snapshot holds no certificates, so nothing is said of what is in them.
 	ResolvedRefs verdict.Verdict
+	// Usable says that the listener is rendered: it is accepted, and nothing that it refers to is out of its bounds.
+	Usable bool
 	// SupportedKinds are the kinds of routes that may attach.
 	SupportedKinds []gatewayv1.RouteGroupKind
 	// AttachedRoutes counts the routes that the listener accepts, whatever is thought of the listener itself.

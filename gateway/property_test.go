@@ -77,10 +77,10 @@ func checkListeners(t *testing.T, m gateway.Merged) {
 		if l.Conflicted && l.Accepted.OK {
 			t.Errorf("%s is both accepted and in conflict", line(l))
 		}
-		if (l.Name != "") != l.Accepted.OK {
+		if (l.Name != "") != l.Usable || l.Usable && !l.Accepted.OK {
 			t.Errorf("%s has a name without being accepted, or the reverse", line(l))
 		}
-		if !l.Accepted.OK {
+		if !l.Usable {
 			continue
 		}
 		if names[l.Name] || len(l.Name) > 253 || !sectionName.MatchString(string(l.Name)) {

@@ -29,6 +29,9 @@ var (
 		"allowedRoutes.namespaces.selector is not a valid label selector; in matchExpressions use operator In or NotIn with values, or Exists or DoesNotExist without")
 	refsResolved = verdict.Yes(string(gatewayv1.ListenerReasonResolvedRefs), "all kinds of routes that the listener names are supported")
 
+	refNotPermitted = verdict.No(string(gatewayv1.ListenerReasonRefNotPermitted),
+		"tls.certificateRefs names a Secret of another namespace, which is not permitted; put the Secret beside the object of the listener")
+
 	routeAccepted = verdict.Yes(string(gatewayv1.RouteReasonAccepted), "at least one listener of the parent accepts the route")
 	parentNotIn   = verdict.No(string(gatewayv1.RouteReasonNoMatchingParent),
 		"the ListenerSet is not attached to a Gateway; its own conditions say why")
@@ -79,8 +82,12 @@ func accepted(gw *gatewayv1.Gateway, own []Listener) verdict.Verdict {
 func summary(listeners []Listener, all verdict.Verdict) verdict.Verdict {
 	var rejected []string
 	for i := range listeners {
-		if l := &listeners[i]; !l.Accepted.OK {
-			rejected = append(rejected, string(l.Source.SectionName)+" ("+l.Accepted.Reason+")")
+		if l := &listeners[i]; !l.Usable {
+			reason := l.Accepted.Reason
+			if l.Accepted.OK {
+				reason = l.ResolvedRefs.Reason
+			}
+			rejected = append(rejected, string(l.Source.SectionName)+" ("+reason+")")
 		}
 	}
 	valid := len(listeners) - len(rejected)

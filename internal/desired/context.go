@@ -30,7 +30,7 @@ func (in Inputs) listenerValues() []values.Effective {
 	bySource := map[gateway.ParentKey]values.Effective{}
 	list := make([]values.Effective, len(in.Merged.Listeners))
 	for i, l := range in.Merged.Listeners {
-		if !l.Accepted.OK {
+		if !l.Usable {
 			continue
 		}
 		key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
@@ -49,7 +49,7 @@ func (in Inputs) listeners(effective []values.Effective) []any {
 	var list []any
 	for i := range in.Merged.Listeners {
 		l := &in.Merged.Listeners[i]
-		if !l.Accepted.OK {
+		if !l.Usable {
 			continue
 		}
 		m := toMap(l.Effective(in.Merged.Gateway.Namespace))

@@ -133,7 +133,7 @@ func noSuchListener(name, wanted string, m gateway.Merged) error {
 	for _, l := range m.Listeners {
 		source := fmt.Sprintf("%s %s/%s", l.Source.Kind, l.Source.Namespace, l.Source.Name)
 		switch {
-		case l.Accepted.OK:
+		case l.Usable:
 			accepted = append(accepted, fmt.Sprintf("%s (%s)", l.Name, source))
 		case string(l.Source.SectionName) == wanted:
 			refused = append(refused, fmt.Sprintf("; that of %s is not accepted (%s)", source, l.Accepted.Reason))

@@ -57,7 +57,7 @@ func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
 	}
 	s.Rendered, cut = manifests(o.Manifests, cut)
 	s.Listeners, cut = listeners(r.Listeners, cut)
-	s.Values, cut = valuesJSON(r.Values.Tree, cut)
+	s.Values, cut = valuesJSON(r.Values.Redacted(), cut)
 	s.Origins, cut = origins(r.Values.Origins, cut)
 	s.Truncated = strings.Join(cut, "; ")
 	rdg.Status = s
@@ -96,7 +96,10 @@ func listeners(merged []gateway.Listener, cut []string) ([]v1alpha1.MergedListen
 				Kind: string(l.Source.Kind), Namespace: l.Source.Namespace, Name: l.Source.Name, SectionName: string(l.Source.SectionName),
 			},
 			Port: l.Spec.Port, Protocol: string(l.Spec.Protocol),
-			Accepted: l.Accepted.OK, Reason: l.Accepted.Reason, AttachedRoutes: l.AttachedRoutes,
+			Accepted: l.Usable, Reason: l.Accepted.Reason, AttachedRoutes: l.AttachedRoutes,
+		}
+		if l.Accepted.OK && !l.Usable {
+			entry.Reason = l.ResolvedRefs.Reason
 		}
 		if l.Spec.Hostname != nil {
 			entry.Hostname = string(*l.Spec.Hostname)

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -279,6 +280,14 @@ func (c *Children) OwnedBy(ctx context.Context, uid types.UID) ([]*unstructured.
 			}
 		}
 	}
+	// An index hands out its objects in random order.
+	slices.SortFunc(owned, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(
+			strings.Compare(a.GetKind(), b.GetKind()),
+			strings.Compare(a.GetNamespace(), b.GetNamespace()),
+			strings.Compare(a.GetName(), b.GetName()),
+		)
+	})
 	return owned, nil
 }
 
