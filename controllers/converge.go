@@ -107,6 +107,9 @@ func (p *convergence) watch(
 		}
 		p.unwatched[kind] = err
 		if _, notServed := errors.AsType[*watch.KindNotServedError](err); notServed {
+			if own[kind] {
+				p.retryLater(err)
+			}
 			continue
 		}
 		unseen[kind] = err
@@ -138,7 +141,7 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 			break
 		}
 		for _, object := range objects {
-			manifest := status.Manifest(object.Template, object.Unstructured)
+			manifest := status.Manifest(object.Template, parent.Redacted(object.Unstructured))
 			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), manifest})
 		}
 	}

@@ -42,9 +42,16 @@ type shell struct {
 const (
 	// conflictDelay is how soon a write is tried again that somebody else's write got in the way of. By then the cache has it.
 	conflictDelay = 50 * time.Millisecond
-	// foreignDelay is how soon it is looked again whether a name is still taken by a foreign object. No watch sees that it goes.
-	foreignDelay = 30 * time.Second
+	// missingDelay is how soon it is looked again whether a name is still taken by a foreign object, which no watch sees go, or a
+	// kind is still not served, for the case that it came to be without a CRD that changes.
+	missingDelay = 30 * time.Second
 )
+
+func isMissing(err error) bool {
+	_, foreign := errors.AsType[*apply.ForeignError](err)
+	_, notServed := errors.AsType[*watch.KindNotServedError](err)
+	return foreign || notServed
+}
 
 // result turns an error into what the queue is to do. A conflict is daily life, not an error to log.
 func result(err error) (ctrl.Result, error) {
@@ -56,8 +63,8 @@ func result(err error) (ctrl.Result, error) {
 		return ctrl.Result{}, nil
 	case only(err, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }):
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
-	case only(err, func(err error) bool { _, foreign := errors.AsType[*apply.ForeignError](err); return foreign }):
-		return ctrl.Result{RequeueAfter: foreignDelay}, nil
+	case only(err, isMissing):
+		return ctrl.Result{RequeueAfter: missingDelay}, nil
 	}
 	return ctrl.Result{}, err
 }

@@ -1,8 +1,10 @@
 package desired
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,6 +56,8 @@ type Parent struct {
 
 	ownClass func(name string) bool
 	accepted verdict.Verdict
+	// secrets are the sensitive ones among the values that the templates read.
+	secrets func() values.Secrets
 }
 
 // Gateway begins the rendering of the Gateway.
@@ -61,7 +65,7 @@ func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
 	effective := in.values(in.target())
 	listeners := in.listenerValues()
-	p := in.begin(owner, nil, in.Program.Gateway, in.context(listeners), effective)
+	p := in.begin(owner, nil, in.Program.Gateway, in.context(listeners), effective, listeners)
 	p.Listeners = listeners
 	return p
 }
@@ -72,21 +76,23 @@ func Route(in Inputs, attachment gateway.Attachment) []*Parent {
 	if in.Program.Routes[attachment.Route.Kind] == nil {
 		return nil
 	}
-	return in.route(attachment, in.context(in.listenerValues()))
+	listeners := in.listenerValues()
+	return in.route(attachment, in.context(listeners), listeners)
 }
 
 // Routes begins the renderings of all routes of the Gateway, as Route does for one, in the order of their attachments.
 func Routes(in Inputs) []*Parent {
 	var parents []*Parent
-	common := in.context(in.listenerValues())
+	listeners := in.listenerValues()
+	common := in.context(listeners)
 	for _, attachment := range in.Merged.Attachments {
-		parents = append(parents, in.route(attachment, common)...)
+		parents = append(parents, in.route(attachment, common, listeners)...)
 	}
 	return parents
 }
 
 // route begins the renderings of a route, with what it has in common with all others.
-func (in Inputs) route(attachment gateway.Attachment, common render.Context) []*Parent {
+func (in Inputs) route(attachment gateway.Attachment, common render.Context, listeners []values.Effective) []*Parent {
 	set, ok := in.Program.Routes[attachment.Route.Kind]
 	if !ok {
 		return nil
@@ -103,16 +109,20 @@ func (in Inputs) route(attachment gateway.Attachment, common render.Context) []*
 		c.Route = routeMap(attachment.Route)
 		c.Hostnames = render.Hostnames(in.Merged.HostnamesWith(attachment))
 		c.ParentRef = parentMap(in.Merged, *under)
-		parents = append(parents, in.begin(owner, under, set, c, effective))
+		parents = append(parents, in.begin(owner, under, set, c, effective, listeners))
 	}
 	return parents
 }
 
-func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective) *Parent {
+// begin begins a rendering whose templates read effective values, and those of the listeners.
+func (in Inputs) begin(
+	owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective, listeners []values.Effective,
+) *Parent {
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
 	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
 	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
+	p.secrets = sync.OnceValue(func() values.Secrets { return values.SecretsOf(append(slices.Clone(listeners), effective)...) })
 	return p
 }
 
@@ -140,24 +150,39 @@ func (p *Parent) Kinds() []schema.GroupVersionKind { return p.kinds }
 // Templates are the names of the templates, in the order in which their objects are applied.
 func (p *Parent) Templates() []string { return p.set.Names() }
 
-// Held says why the rendering must stay as it is, or nil: the Gateway is not accepted, or a policy that guards the rendering cannot
-// be read, so that what it would forbid is not known.
+// maxReasons is how many reasons a message lists.
+const maxReasons = 3
+
+// Held says why the rendering must stay as it is, or nil: the Gateway is not accepted, or its values must not be put into effect,
+// since a policy that guards them cannot be read or they are not as the blueprint's schema says. Policy, path and what is wrong
+// are named, values never.
 func (p *Parent) Held() *verdict.Verdict {
 	if !p.accepted.OK {
 		v := verdict.No(v1alpha1.ReasonInvalid, "the Gateway is not accepted: %s", p.accepted.Message)
 		return &v
 	}
-	held := slices.Clone(p.Values.Held)
+	reasons := p.Values.Blocked()
 	for _, listener := range p.Listeners {
-		held = append(held, listener.Held...)
+		reasons = append(reasons, listener.Blocked()...)
 	}
-	if len(held) == 0 {
+	if len(reasons) == 0 {
 		return nil
 	}
-	slices.Sort(held)
-	v := verdict.No(v1alpha1.ReasonFailed, "%s is invalid and carries overrides or constraints; mend it, its status says how",
-		strings.Join(slices.Compact(held), ", "))
+	slices.Sort(reasons)
+	reasons = slices.Compact(reasons)
+	more := ""
+	if len(reasons) > maxReasons {
+		more = fmt.Sprintf("; and %d more", len(reasons)-maxReasons)
+		reasons = reasons[:maxReasons]
+	}
+	v := verdict.No(v1alpha1.ReasonFailed, "%s%s", strings.Join(reasons, "; "), more)
 	return &v
+}
+
+// Redacted is a rendered object for people to see, without the sensitive values that its templates read. Values that a template
+// has changed are not found.
+func (p *Parent) Redacted(object *unstructured.Unstructured) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: p.secrets().Hide(object.Object)}
 }
 
 // Result is what became of every template so far.

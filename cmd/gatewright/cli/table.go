@@ -76,8 +76,12 @@ func (s subject) table() ([]byte, error) {
 	var text bytes.Buffer
 	t := &table{tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)}
 	t.row("PATH", "VALUE", "SET BY", "BLOCK", "LEVEL")
+	shown := s.values.Redacted()
 	for _, o := range s.values.Origins {
-		value, _ := values.Lookup(s.values.Tree, o.Path)
+		value, ok := values.Lookup(shown, o.Path)
+		if !ok {
+			value = values.RedactedText // it is part of something sensitive
+		}
 		t.row(path(o.Path), cell(value), o.SetBy, o.Block, level(o.Level))
 		for _, shadowed := range o.Shadowed {
 			t.row("", "shadows", shadowed.SetBy, shadowed.Block, level(shadowed.Level))

@@ -20,6 +20,7 @@ type valuesOptions struct {
 	gateway, httpRoute string
 	listener, parent   string
 	output             string
+	sensitive          bool
 }
 
 func newValues(name string, streams Streams) *cobra.Command {
@@ -53,6 +54,7 @@ gatewright values --httproute shop/cart --parent Gateway/shop/edge`),
 	f.StringVar(&o.httpRoute, "httproute", "", "the HTTPRoute (NAMESPACE/NAME)")
 	f.StringVar(&o.listener, "listener", "", "a listener of the Gateway; for a route, the sectionName of its parentRef")
 	f.StringVar(&o.parent, "parent", "", "one parent of the route: [KIND/]NAMESPACE/NAME")
+	f.BoolVar(&o.sensitive, "show-sensitive", false, "print sensitive values too, which the blueprint's schema wants hidden")
 	outputFlag(c, &o.output, formats...)
 	return c
 }
@@ -89,6 +91,11 @@ func (o *valuesOptions) run(ctx context.Context, streams Streams) error {
 	subjects, err := o.subjects(newSession(w), r)
 	if err != nil {
 		return err
+	}
+	if o.sensitive {
+		for i := range subjects {
+			subjects[i].values.Sensitive = nil
+		}
 	}
 	if err := printValues(streams.Out, o.output, subjects); err != nil {
 		return err
@@ -214,17 +221,16 @@ func (o *valuesOptions) among() string {
 // reportValues tells what authors should hear about, where the format has no place for it. Values that are not in effect are an
 // error.
 func reportValues(r *report, subjects []subject, warnings bool) error {
-	var held []string
+	var why []string
 	for _, s := range subjects {
 		if warnings {
 			r.warn(s.title(), s.values.Warnings)
 		}
-		held = append(held, s.values.Held...)
+		why = append(why, s.values.Blocked()...)
 	}
-	if len(held) == 0 {
+	if len(why) == 0 {
 		return nil
 	}
-	slices.Sort(held)
-	return fmt.Errorf("these values are not in effect, and what is rendered stays as it is: %s carries overrides or constraints and is invalid",
-		strings.Join(slices.Compact(held), ", "))
+	slices.Sort(why)
+	return fmt.Errorf("these values are not in effect, and what is rendered stays as it is:\n  %s", strings.Join(slices.Compact(why), "\n  "))
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	stdcmp "cmp"
 	"strings"
 	"testing"
 
@@ -121,21 +122,23 @@ func TestUnchangedReadsFieldSets(t *testing.T) {
 	cases := map[string]struct {
 		rendered, fields string
 		want             bool
+		live             string // as rendered, if empty
 	}{
-		"an atomic list is covered as a whole":          {"spec: {args: [a, b]}", `"f:spec":{"f:args":{}}`, true},
-		"a set is covered value by value":               {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{},"v:\"b\"":{}}}`, true},
-		"a value missing from a set is not covered":     {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{}}}`, false},
-		"an empty map is covered as a leaf":             {"spec: {emptyDir: {}}", `"f:spec":{"f:emptyDir":{}}`, true},
-		"a field that is not in the set is not covered": {"data: {k: v}", `"f:spec":{}`, false},
-		"a list item with other keys is not covered":    {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"y\"}":{"f:name":{},"f:v":{}}}}`, false},
-		"a list item with a field lost is not covered":  {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{}}}}`, false},
-		"a list item with all its fields is covered":    {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{},"f:v":{}}}}`, true},
-		"more fields than rendered do not matter":       {"data: {k: v}", `"f:data":{"f:k":{},"f:old":{}}`, true},
-		"a field set that is no map proves nothing":     {"data: {k: v}", `"f:data":[]`, false},
+		"an atomic list is covered as a whole":                      {"spec: {args: [a, b]}", `"f:spec":{"f:args":{}}`, true, ""},
+		"a set is covered value by value":                           {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{},"v:\"b\"":{}}}`, true, ""},
+		"a value missing from a set is not covered":                 {"spec: {args: [a, b]}", `"f:spec":{"f:args":{"v:\"a\"":{}}}`, false, ""},
+		"a map of which all members were taken over is not covered": {"spec: {a: 1}", `"f:spec":{}`, false, "spec: {a: 9}"},
+		"an empty map is covered as a leaf":                         {"spec: {emptyDir: {}}", `"f:spec":{"f:emptyDir":{}}`, true, ""},
+		"a field that is not in the set is not covered":             {"data: {k: v}", `"f:spec":{}`, false, ""},
+		"a list item with other keys is not covered":                {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"y\"}":{"f:name":{},"f:v":{}}}}`, false, ""},
+		"a list item with a field lost is not covered":              {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{}}}}`, false, ""},
+		"a list item with all its fields is covered":                {"spec: {l: [{name: x, v: 1}]}", `"f:spec":{"f:l":{"k:{\"name\":\"x\"}":{"f:name":{},"f:v":{}}}}`, true, ""},
+		"more fields than rendered do not matter":                   {"data: {k: v}", `"f:data":{"f:k":{},"f:old":{}}`, true, ""},
+		"a field set that is no map proves nothing":                 {"data: {k: v}", `"f:data":[]`, false, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			live := applied(t, head, "{"+metadata+","+c.fields+"}")
+			live := applied(t, head+stdcmp.Or(c.live, c.rendered), "{"+metadata+","+c.fields+"}")
 			if got := Unchanged(object(t, head+c.rendered), live, Fingerprint{}); got != c.want {
 				t.Errorf("Unchanged() = %v, want %v", got, c.want)
 			}

@@ -22,15 +22,14 @@ import (
 // the API server drops, such as those that a CRD does not know, are never in our set and would make an object look changed.
 //
 // Comparing values instead was rejected: the API server normalises what it stores (quantities, defaults, int-or-string), so that
-// equal objects look different, and they would be applied for ever. Only metadata is read here, so live may be as little as
-// a PartialObjectMetadata.
+// equal objects look different, and they would be applied for ever.
 func Unchanged(rendered, live *unstructured.Unstructured, remembered Fingerprint) bool {
 	hash := rendered.GetAnnotations()[v1alpha1.AnnotationRendered]
 	if hash == "" || live.GetAnnotations()[v1alpha1.AnnotationRendered] != hash {
 		return false
 	}
-	if remembered != (Fingerprint{}) && remembered == FingerprintOf(live) {
-		return true
+	if remembered != (Fingerprint{}) {
+		return remembered == FingerprintOf(live)
 	}
 	fields := ownFields(live)
 	if fields == nil {
@@ -40,11 +39,11 @@ func Unchanged(rendered, live *unstructured.Unstructured, remembered Fingerprint
 		switch key {
 		case "apiVersion", "kind":
 		case "metadata":
-			if !ownsMetadata(fields["f:metadata"], value) {
+			if !ownsMetadata(fields["f:metadata"], value, live.Object["metadata"]) {
 				return false
 			}
 		default:
-			if !owns(fields["f:"+key], value) {
+			if !owns(fields["f:"+key], value, live.Object[key]) {
 				return false
 			}
 		}
@@ -89,14 +88,14 @@ func ownFields(live *unstructured.Unstructured) map[string]any {
 }
 
 // ownsMetadata leaves out the name and the namespace, which are an object's address and owned by nobody.
-func ownsMetadata(fields, metadata any) bool {
+func ownsMetadata(fields, metadata, live any) bool {
 	m, ok := metadata.(map[string]any)
 	if !ok {
 		return false
 	}
 	set, _ := fields.(map[string]any)
 	for key, value := range m {
-		if key != "name" && key != "namespace" && !owns(set["f:"+key], value) {
+		if key != "name" && key != "namespace" && !owns(set["f:"+key], value, member(live, key)) {
 			return false
 		}
 	}
@@ -106,24 +105,30 @@ func ownsMetadata(fields, metadata any) bool {
 // owns says whether a set of fields covers a rendered value. fields is nil if the field is not in the set, an empty map if
 // it is in it as a whole, and otherwise holds its members: "f:<name>" of a map, "k:<keys as JSON>" of a list merged by key,
 // "v:<value as JSON>" of a set.
-func owns(fields, value any) bool {
+//
+// An empty set is also what is left of a map of which every member was taken over, so that for it the values must stand too.
+func owns(fields, value, live any) bool {
 	set, ok := fields.(map[string]any)
 	if !ok {
 		return false
 	}
 	if len(set) == 0 {
+		switch value.(type) {
+		case map[string]any, []any:
+			return contains(live, value)
+		}
 		return true
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		for key, member := range value {
-			if !owns(set["f:"+key], member) {
+		for key, wanted := range value {
+			if !owns(set["f:"+key], wanted, member(live, key)) {
 				return false
 			}
 		}
 	case []any:
 		for _, item := range value {
-			if !ownsItem(set, item) {
+			if !ownsItem(set, item, live) {
 				return false
 			}
 		}
@@ -131,11 +136,11 @@ func owns(fields, value any) bool {
 	return true
 }
 
-func ownsItem(set map[string]any, item any) bool {
+func ownsItem(set map[string]any, item, live any) bool {
 	for key, members := range set {
 		switch {
 		case strings.HasPrefix(key, "k:"):
-			if m, ok := item.(map[string]any); ok && hasKeys(m, key[2:]) && owns(members, item) {
+			if m, ok := item.(map[string]any); ok && hasKeys(m, key[2:]) && owns(members, item, itemOf(live, key[2:])) {
 				return true
 			}
 		case strings.HasPrefix(key, "v:"):
@@ -165,4 +170,47 @@ func hasKeys(item map[string]any, keys string) bool {
 func equalsJSON(value any, text string) bool {
 	encoded, err := json.Marshal(value)
 	return err == nil && string(encoded) == text
+}
+
+func member(m any, key string) any {
+	members, _ := m.(map[string]any)
+	return members[key]
+}
+
+// itemOf returns the item of a live list that has these key fields.
+func itemOf(list any, keys string) any {
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok && hasKeys(m, keys) {
+			return item
+		}
+	}
+	return nil
+}
+
+// contains says whether a live value holds all of a rendered one. What the API server spells in another way counts as different,
+// which costs an apply that changes nothing, once.
+func contains(live, rendered any) bool {
+	switch rendered := rendered.(type) {
+	case map[string]any:
+		for key, value := range rendered {
+			if !contains(member(live, key), value) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		items, _ := live.([]any)
+		if len(items) != len(rendered) {
+			return false
+		}
+		for i := range rendered {
+			if !contains(items[i], rendered[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	text, err := json.Marshal(live)
+	return err == nil && equalsJSON(rendered, string(text))
 }

@@ -17,8 +17,8 @@ import (
 // maxAncestors is how many entries a policy's status holds (GEP-713).
 const maxAncestors = 16
 
-// maxShadowed is how many shadowed leaves a message names.
-const maxShadowed = 3
+// maxListed is how many leaves a message names.
+const maxListed = 3
 
 // Ancestor is what is reported of a policy for one ancestor.
 type Ancestor struct {
@@ -56,12 +56,38 @@ func Ancestors(current []gatewayv1.PolicyAncestorStatus, ours []Ancestor, genera
 }
 
 func ancestorConditions(conditions *[]metav1.Condition, a Ancestor, generation int64) {
-	Set(conditions, v1alpha1.ConditionAccepted, a.Accepted, generation)
-	if !a.Accepted.OK || len(a.Contributions) == 0 {
+	accepted := a.accepted()
+	Set(conditions, v1alpha1.ConditionAccepted, accepted, generation)
+	if !accepted.OK || len(a.Contributions) == 0 {
 		*conditions = slices.DeleteFunc(*conditions, isType(v1alpha1.ConditionProgrammed))
 		return
 	}
 	Set(conditions, v1alpha1.ConditionProgrammed, contributed(a.Contributions), generation)
+}
+
+// accepted is the condition Accepted of a policy: a valid one is not accepted for an ancestor if what it says is not allowed by
+// the schema of the blueprint there.
+func (a Ancestor) accepted() verdict.Verdict {
+	var problems []string
+	for _, c := range a.Contributions {
+		for _, v := range c.Violations {
+			problems = append(problems, v.Problem())
+		}
+	}
+	if !a.Accepted.OK || len(problems) == 0 {
+		return a.Accepted
+	}
+	return verdict.No(v1alpha1.ReasonInvalid, "the blueprint's schema does not allow it: %s; what was rendered last stays", listed(problems, "; "))
+}
+
+// listed joins texts, each once, sorted and bounded.
+func listed(texts []string, separator string) string {
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if more := len(texts) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:maxListed], separator), more)
+	}
+	return strings.Join(texts, separator)
 }
 
 // contributed is the condition Programmed of a policy (GEP-713): its values are in effect, some of them, or none.
@@ -71,22 +97,13 @@ func contributed(contributions []values.Contribution) verdict.Verdict {
 	for _, c := range contributions {
 		sets += c.Sets
 		for _, s := range c.Shadowed {
-			text := fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Block)
-			if !slices.Contains(shadowed, text) {
-				shadowed = append(shadowed, text)
-			}
+			shadowed = append(shadowed, fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Block))
 		}
 	}
 	if len(shadowed) == 0 {
 		return verdict.Yes(v1alpha1.ReasonProgrammed, "every value is in effect")
 	}
-	slices.Sort(shadowed)
-	more := ""
-	if len(shadowed) > maxShadowed {
-		more = fmt.Sprintf(" and %d more", len(shadowed)-maxShadowed)
-		shadowed = shadowed[:maxShadowed]
-	}
-	names := strings.Join(shadowed, ", ") + more
+	names := listed(shadowed, ", ")
 	if sets == 0 {
 		return verdict.No(v1alpha1.ReasonOverridden, "all values are set by others: %s", names)
 	}

@@ -154,7 +154,7 @@ func Manifest(template string, o *unstructured.Unstructured) string {
 		for _, field := range []string{"data", "stringData"} {
 			if data, ok := content[field].(map[string]any); ok {
 				for key := range data {
-					data[key] = "(redacted)"
+					data[key] = values.RedactedText
 				}
 			}
 		}
