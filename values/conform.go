@@ -74,7 +74,7 @@ func (e *Effective) claim(m *Marks, own Setter) {
 func (m *Marks) eachLeaf(path string, value any, visit func(path string)) {
 	switch value := value.(type) {
 	case Tree:
-		if len(value) > 0 && (m == nil || m.Merge != MergeAtomic) {
+		if len(value) > 0 && (m == nil || m.Merge == MergeDefault) {
 			for key, below := range value {
 				m.property(key).eachLeaf(pointer(path, key), below, visit)
 			}

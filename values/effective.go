@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Tree is a tree of values in the shapes that Kubernetes decodes JSON to: map[string]any, []any, string, bool, int64,
@@ -119,6 +121,15 @@ type Violation struct {
 	SetBy []Setter `json:"setBy"`
 }
 
+// Problem tells a person what is wrong.
+func (v Violation) Problem() string {
+	place := cmp.Or(v.Path, "the values as a whole")
+	if strings.ContainsFunc(place, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		place = strconv.Quote(place) // keys are anything that people write
+	}
+	return place + " " + v.Message
+}
+
 // String tells a person what is wrong and whose it is.
 func (v Violation) String() string {
 	names := make([]string, len(v.SetBy))
@@ -130,7 +141,7 @@ func (v Violation) String() string {
 		more = fmt.Sprintf(" and %d more", len(names)-maxSetters)
 		names = names[:maxSetters]
 	}
-	return fmt.Sprintf("%s %s (%s%s)", cmp.Or(v.Path, "the whole of the values"), v.Message, strings.Join(names, ", "), more)
+	return fmt.Sprintf("%s (%s%s)", v.Problem(), strings.Join(names, ", "), more)
 }
 
 // maxSetters is how many of those that a value stems from a message names.

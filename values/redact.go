@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// redactedText is what is shown in place of a sensitive value.
-const redactedText = "(redacted)"
+// RedactedText is what is shown in place of a sensitive value.
+const RedactedText = "(redacted)"
 
 // minSecret is how many characters a secret must have to be looked for in other texts. Shorter ones are found everywhere by
 // chance, and to hide them would tell what they are.
@@ -65,7 +65,7 @@ func (e Effective) Redacted() Tree {
 // redacted is a value less what is at a path. What is not there anyway stays so.
 func redacted(value any, keys []string) any {
 	if len(keys) == 0 {
-		return redactedText
+		return RedactedText
 	}
 	switch value := value.(type) {
 	case Tree:
@@ -147,7 +147,7 @@ func (s Secrets) Hide(object map[string]any) map[string]any {
 	}
 	pairs := make([]string, 0, 2*len(s))
 	for _, secret := range s {
-		pairs = append(pairs, secret, redactedText)
+		pairs = append(pairs, secret, RedactedText)
 	}
 	return hidden(strings.NewReplacer(pairs...), object).(map[string]any)
 }
@@ -170,7 +170,7 @@ func hidden(r *strings.Replacer, value any) any {
 		return r.Replace(value)
 	default:
 		if text := scalarText(value); r.Replace(text) != text {
-			return redactedText
+			return RedactedText
 		}
 		return value
 	}
