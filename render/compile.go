@@ -233,7 +233,8 @@ func (c *compiler) link(field string, u *unit, trees map[string]*parse.Tree, lea
 					// It may be in the text that cannot be parsed.
 					continue
 				}
-				c.say(field, f.includes[included], "there is no template %q to include%s", included, nearest.Suggest(included, names(trees)))
+				suggestion := nearest.Suggest(included, names(trees))
+				c.say(field, f.includes[included], "there is no template %q to include%s", included, suggestion)
 				continue
 			}
 			visit(included)

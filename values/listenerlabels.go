@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// AnnotationListenerPrefix, followed by a listener's name, is an annotation on a Gateway or ListenerSet that gives
-	// labels to that listener, as in "tier=public,team=a".
+	// AnnotationListenerPrefix is the beginning of an annotation on a Gateway or ListenerSet that gives labels to a listener,
+	// as in "tier=public,team=a". The listener's name follows it.
 	AnnotationListenerPrefix = "listeners." + v1alpha1.GroupName + "/"
-	// LabelProtocol and LabelPort are labels that every listener has.
+	// LabelProtocol is a label that every listener has.
 	LabelProtocol = v1alpha1.GroupName + "/protocol"
-	LabelPort     = v1alpha1.GroupName + "/port"
+	// LabelPort is a label that every listener has.
+	LabelPort = v1alpha1.GroupName + "/port"
 )
 
 // ListenerLabels are the labels that a listenerSelector sees, as Gateway API's listeners have none: the labels of the

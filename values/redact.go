@@ -53,11 +53,11 @@ func (m *Marks) eachSensitive(path string, value any, visit func(path string)) {
 func (e Effective) Redacted() Tree {
 	tree := e.Tree
 	for _, path := range e.Sensitive {
-		if changed, ok := redacted(tree, keysOf(path)).(Tree); ok {
-			tree = changed
-		} else {
+		changed, ok := redacted(tree, keysOf(path)).(Tree)
+		if !ok {
 			return Tree{} // the values are sensitive as a whole
 		}
+		tree = changed
 	}
 	return tree
 }

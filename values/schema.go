@@ -27,13 +27,13 @@ type Problem struct {
 type Merge string
 
 const (
-	// MergeDefault: maps are merged deeply, lists are replaced whole.
+	// MergeDefault means that maps are merged deeply, lists are replaced whole.
 	MergeDefault Merge = ""
-	// MergeAtomic: what stands here is one leaf, a map too (x-kubernetes-map-type: atomic).
+	// MergeAtomic means that what stands here is one leaf, a map too (x-kubernetes-map-type: atomic).
 	MergeAtomic Merge = "atomic"
-	// MergeByKey: the items of the list are merged by their keys (x-kubernetes-list-type: map).
+	// MergeByKey means that the items of the list are merged by their keys (x-kubernetes-list-type: map).
 	MergeByKey Merge = "map"
-	// MergeSet: the list is the union of the lists (x-kubernetes-list-type: set).
+	// MergeSet means that the list is the union of the lists (x-kubernetes-list-type: set).
 	MergeSet Merge = "set"
 )
 

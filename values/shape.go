@@ -34,6 +34,7 @@ func (s shaping) value(m *Marks, path string, value any) any {
 			return sealed(value)
 		}
 		return s.list(m, path, list, names)
+	case MergeDefault:
 	}
 	if object, ok := value.(Tree); ok {
 		return s.object(m, path, object)

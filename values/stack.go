@@ -184,7 +184,7 @@ func (s *stack) activateSiblings(i int) {
 	lower := s.lazily(s.moreSpecific(i))
 	var candidates []*layer
 	for _, o := range s.levels[i].overrides {
-		withIt := append(candidates, o)
+		withIt := append(slices.Clone(candidates), o)
 		beneath := func() Tree {
 			stand := standing(withIt)
 			return s.view(stand[:len(stand)-1])
@@ -287,7 +287,8 @@ func (s *stack) push(top []*layer) {
 				l.deactivate(AtomicOverridden, o, "")
 			}
 		}
-		s.layers = append(kept, o)
+		kept = append(kept, o)
+		s.layers = kept
 	}
 }
 

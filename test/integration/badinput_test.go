@@ -172,7 +172,7 @@ func TestAClassThatNamesNoBlueprintSaysSo(t *testing.T) {
 		"a reference with a namespace": {
 			func(name string) *gatewayv1.ParametersReference {
 				ref := newClass("", name).Spec.ParametersRef
-				ref.Namespace = ptr(gatewayv1.Namespace("default"))
+				ref.Namespace = new(gatewayv1.Namespace("default"))
 				return ref
 			}, []string{"spec.parametersRef", "namespace"},
 		},

@@ -78,7 +78,7 @@ func TestADeletedRouteLeavesNothingBehind(t *testing.T) {
 	becomes(t, "the route is accepted", map[string][]string{"Gateway/edge": routeStands}, w.routeReports("shop"))
 	eventually(t, "the route has its object and its report", func() error {
 		if found, err := left(); err != nil || len(found) != 2 {
-			return fmt.Errorf("found %v (error %v)", found, err)
+			return fmt.Errorf("found %v (error %w)", found, err)
 		}
 		return nil
 	})

@@ -180,8 +180,6 @@ func labelled(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-func ptr[T any](value T) *T { return &value }
-
 // route makes an HTTPRoute with these parents.
 func (w *world) route(name string, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
 	w.Helper()

@@ -186,7 +186,7 @@ func TestAListenerSetOfAnotherNamespaceIsLetInByItsLabels(t *testing.T) {
 	const own = "edge.example.com:80 of Gateway edge\n"
 	elsewhere := &world{T: t, namespace: w.newNamespace(nil), name: w.name}
 	set := newListenerSet("shop", "edge", "shop.example.com")
-	set.Spec.ParentRef.Namespace = ptr(gatewayv1.Namespace(w.namespace))
+	set.Spec.ParentRef.Namespace = new(gatewayv1.Namespace(w.namespace))
 	elsewhere.create(set)
 	becomes(t, "a namespace without the label is shut out", setShutOut, conditionsOnly(elsewhere.setReport("shop")))
 	becomes(t, "the Gateway stands alone", listening{own, 0, programmed}, w.listening("edge"))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -87,10 +87,11 @@ func report(ctx context.Context, resource dynamic.NamespaceableResourceInterface
 	}
 	_, err = resource.Namespace(o.GetNamespace()).
 		Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	if apierrors.IsNotFound(err) || ctx.Err() != nil {
-		return nil
+	if ctx.Err() != nil {
+		err = nil
 	}
-	return err
+	// What is gone, or was to be told while the tests end, needs no status.
+	return client.IgnoreNotFound(err)
 }
 
 func programGateway(o *unstructured.Unstructured) map[string]any {

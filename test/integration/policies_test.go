@@ -82,7 +82,7 @@ func withGroup(target v1alpha1.PolicyTargetReference, group gatewayv1.Group) v1a
 }
 
 func withSection(target v1alpha1.PolicyTargetReference) v1alpha1.PolicyTargetReference {
-	target.SectionName = ptr(gatewayv1.SectionName("http"))
+	target.SectionName = new(gatewayv1.SectionName("http"))
 	return target
 }
 

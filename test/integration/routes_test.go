@@ -88,7 +88,7 @@ func TestARouteIsRenderedOnceForEachParent(t *testing.T) {
 	is(t, "each object names its own shadow, and the listener", "west-shadow/own", w.parentsOf("shop-west"))
 	eventually(t, "it has a report for each", func() error {
 		if left, err := w.left(route, shadowRoutes)(); err != nil || len(left) != 4 {
-			return fmt.Errorf("found %v (error %v)", left, err)
+			return fmt.Errorf("found %v (error %w)", left, err)
 		}
 		return nil
 	})
@@ -103,7 +103,7 @@ func TestARouteIsRenderedOnceForEachParent(t *testing.T) {
 		map[string]child{"HTTPRoute/shop-east": before["HTTPRoute/shop-east"]}, children)
 	eventually(t, "its report goes", func() error {
 		if left, err := w.left(route, shadowRoutes)(); err != nil || len(left) != 2 {
-			return fmt.Errorf("found %v (error %v)", left, err)
+			return fmt.Errorf("found %v (error %w)", left, err)
 		}
 		return nil
 	})
@@ -172,7 +172,7 @@ func TestARouteThatNobodyAcceptsIsToldWhyAndNotRendered(t *testing.T) {
 	}{
 		"a section that does not exist": {
 			func(*gatewayv1.Gateway) {},
-			func(r *gatewayv1.HTTPRoute) { r.Spec.ParentRefs[0].SectionName = ptr(gatewayv1.SectionName("nobody")) }, "NoMatchingParent",
+			func(r *gatewayv1.HTTPRoute) { r.Spec.ParentRefs[0].SectionName = new(gatewayv1.SectionName("nobody")) }, "NoMatchingParent",
 		},
 		"a hostname that no listener has": {
 			func(*gatewayv1.Gateway) {},
@@ -212,7 +212,7 @@ func TestARouteOfAnotherNamespaceIsLetInByTheListener(t *testing.T) {
 	gw := w.gateway("edge")
 	elsewhere := &world{T: t, namespace: w.newNamespace(nil), name: w.name}
 	parent := toGateway("edge")
-	parent.Namespace = ptr(gatewayv1.Namespace(w.namespace))
+	parent.Namespace = new(gatewayv1.Namespace(w.namespace))
 	route := elsewhere.route("shop", parent)
 	becomes(t, "it is shut out", map[string][]string{"Gateway/edge": {"Accepted=False/NotAllowedByListeners"}}, elsewhere.routeReports("shop"))
 

@@ -282,6 +282,8 @@ func TestSamplesAppliedAsTheyAreConvergeToWhatIsRenderedOffline(t *testing.T) {
 
 // The cases of these blueprints say what they render once other controllers have done their part, which the player plays here.
 // They share the names of a class and a namespace, and so come one after the other.
+//
+//nolint:tparallel // see above: the subtests must not run beside each other
 func TestBlueprintsThatStandOnOtherControllersConvergeToWhatIsRenderedOffline(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ blueprint, name string }{

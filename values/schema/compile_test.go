@@ -78,7 +78,7 @@ func TestCompileSaysWhatIsWrong(t *testing.T) {
 			_, err := Compile(rawJSON(t, c.schema))
 			var got []string
 			if err != nil {
-				for _, line := range strings.Split(err.Error(), "\n") {
+				for line := range strings.SplitSeq(err.Error(), "\n") {
 					got = append(got, strings.TrimPrefix(line, root.String()))
 				}
 			}

@@ -31,8 +31,8 @@ var refused = []string{
 var keywords = func() map[string]bool {
 	known := map[string]bool{markSettableBy: true, markWriteOnly: true}
 	props := reflect.TypeFor[apiextensionsv1.JSONSchemaProps]()
-	for i := range props.NumField() {
-		name, _, _ := strings.Cut(props.Field(i).Tag.Get("json"), ",")
+	for field := range props.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known[name] = !slices.Contains(refused, name)
 	}
 	return known

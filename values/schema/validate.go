@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func (f *finding) problem(place, message string) {
 // structure asks for all that a schema says about single values.
 func (f *finding) structure(s *Schema) {
 	for _, err := range s.validator.Validate(f.tree).Errors {
-		single, ok := err.(*openapierrors.Validation)
+		single, ok := errors.AsType[*openapierrors.Validation](err)
 		if !ok {
 			place, message := combined(err.Error())
 			f.problem(place, message)
