@@ -27,11 +27,11 @@ func withOutputs(text string) string {
 	})
 }
 
-// printed is what a person sees of a command, which is what it tells and then what it prints.
+// printed is what a person sees of a command, on both of its streams.
 func printed(command string) string {
-	var out, told bytes.Buffer
-	cli.Run(strings.Fields(command), "", cli.Streams{In: strings.NewReader(""), Out: &out, Err: &told})
-	return told.String() + out.String()
+	var seen bytes.Buffer
+	cli.Run(strings.Fields(command), "", cli.Streams{In: strings.NewReader(""), Out: &seen, Err: &seen})
+	return seen.String()
 }
 
 func TestTheOutputsThatAreShownAreThoseOfTheTool(t *testing.T) {

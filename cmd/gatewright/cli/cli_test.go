@@ -36,6 +36,7 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 	files := map[string]bool{}
 	const world, broken = "testdata/world", "testdata/broken/"
 	const reach = "reach -f " + world + " -f testdata/reach.yaml "
+	const contract = "reach -f ../../../docs/examples/values/schema "
 	for name, c := range map[string]struct {
 		args  string
 		stdin string
@@ -111,6 +112,10 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"reach of a policy beside an invalid one that guards":                    {args: reach + "-f " + broken + "held.yaml gwcfg/shop/cart greeting"},
 		"reach of a policy that is being deleted":                                {args: reach + "gwcfg/infra/leaving"},
 		"reach of a policy that is not there, with those that are perhaps meant": {args: reach + "gwcfg/shop/infra"},
+		"reach of a policy that says what a schema does not allow":               {args: contract + "gwcfg/shop/greedy"},
+		"reach of a policy that says what is the provider's, of a leaf below":    {args: contract + "gwcfg/shop/bold network.subnet"},
+		"reach of a leaf that the schema does not know, as JSON":                 {args: contract + "gwcfg/shop/greedy timeuot -o json"},
+		"reach of a leaf of a list that is merged":                               {args: contract + "gwcfg/shop/good /origins/1/url"},
 		"reach wants a policy":                                                   {args: reach},
 		"reach wants one path at most":                                           {args: reach + "gwcfg/infra/web a b"},
 		"reach wants a kind of policy":                                           {args: reach + "infra/web"},

@@ -37,7 +37,7 @@ With PATH it is about the values there and below only: a.b, a["b.c/d"] or a JSON
 leaves that the policy sets are counted, those that others shadow, and those that others remove.
 
 Target references that match nothing are told on standard error. A policy that is invalid sets nothing: what it would reach
-is printed, and the exit code is 1.`,
+is printed, and the exit code is 1; so it is where a blueprint's schema does not allow what the policy says.`,
 		Example: examples(name, `
 gatewright reach -f samples/tenants gatewayconfig/tenant-red/red-edge
 gatewright reach -f samples/tenants gcc/gatewright-system/tenants-house-rules ingress.className
@@ -100,8 +100,11 @@ func (o *reachOptions) run(ctx context.Context, streams Streams, args []string) 
 	if err := view.print(streams.Out, o.output); err != nil {
 		return err
 	}
-	if !p.verdict.OK {
+	switch {
+	case !p.verdict.OK:
 		return fmt.Errorf("%s is invalid, and so sets nothing", p)
+	case slices.ContainsFunc(view.Reaches, func(row reached) bool { return len(row.Violations) > 0 }):
+		return fmt.Errorf("%s says what the schema of a blueprint does not allow; there, what is rendered stays as it is", p)
 	}
 	return nil
 }
