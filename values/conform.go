@@ -51,7 +51,7 @@ func (e *Effective) claim(m *Marks, own Setter) {
 	for _, o := range e.Origins {
 		known[o.Path] = o
 	}
-	origins := make([]Origin, 0, len(e.Origins))
+	var origins []Origin
 	m.eachLeaf("", e.Tree, func(path string) {
 		o, ok := known[path]
 		if !ok {

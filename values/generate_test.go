@@ -32,7 +32,9 @@ type generator struct {
 	choose func(n int) int
 	// plain leaves out nulls, atomic blocks, constraints and removals.
 	plain bool
-	count int64
+	// marked draws the lists that generatedMarks merges.
+	marked bool
+	count  int64
 }
 
 func (g *generator) chance(percent int) bool { return g.choose(100) < percent }
@@ -49,6 +51,14 @@ func (g *generator) set() []drawn {
 		set = append(set, g.policy(levelsToGateway[g.choose(len(levelsToGateway))], fmt.Sprintf("p%d", i)))
 	}
 	return set
+}
+
+// removed draws a key to remove, which may be the name of an item.
+func (g *generator) removed() string {
+	if g.marked && g.chance(30) {
+		return []string{"name=a", "name=b", "a", "name"}[g.choose(4)]
+	}
+	return g.key()
 }
 
 func (g *generator) policy(level Level, name string) drawn {
@@ -69,7 +79,7 @@ func (g *generator) policy(level Level, name string) drawn {
 	for range g.choose(6) / 4 {
 		path := []string{g.key()}
 		for len(path) < 3 && g.chance(50) {
-			path = append(path, g.key())
+			path = append(path, g.removed())
 		}
 		d.removes = append(d.removes, path)
 	}
@@ -96,6 +106,9 @@ func (g *generator) value(depth int) any {
 	case 0:
 		return []any{}
 	case 1:
+		if g.marked {
+			return g.list(depth)
+		}
 		return []any{g.count, Tree{"x": g.count}}
 	case 2:
 		return []any{false, int64(0), "", 1.5}[g.choose(4)]
@@ -107,6 +120,40 @@ func (g *generator) value(depth int) any {
 	default:
 		return g.count
 	}
+}
+
+// list draws a list whose items may be told apart by name, or one whose items are scalars. Now and then they cannot be.
+func (g *generator) list(depth int) []any {
+	list := []any{}
+	named := g.chance(70)
+	for range 1 + g.choose(3) {
+		if !named {
+			list = append(list, []any{"a", "b", int64(1), "1"}[g.choose(4)])
+			continue
+		}
+		item := Tree{}
+		if depth < 3 {
+			item = g.tree(depth + 1)
+		}
+		item["name"] = []any{"a", "b", "c"}[g.choose(3)]
+		list = append(list, item)
+	}
+	return list
+}
+
+// generatedMarks are for trees that are drawn: at each key and at each depth values merge in another way.
+func generatedMarks(depth int) *Marks {
+	if depth == 0 {
+		return nil
+	}
+	below := generatedMarks(depth - 1)
+	root := &Marks{Properties: map[string]*Marks{
+		"a": {Merge: MergeByKey, Keys: []Key{{Name: "name"}}, Items: below}, "c/~d": {Merge: MergeSet}, "": {Merge: MergeAtomic},
+	}}
+	if below != nil {
+		root.Properties["b"] = below
+	}
+	return root
 }
 
 // objects makes API objects of a set; the blueprint is nil if there is none.
@@ -161,9 +208,18 @@ func raw(t testing.TB, tree Tree) *apiextensionsv1.JSON {
 // parsed makes sources of a set.
 func parsed(t testing.TB, set []drawn) (bp *Policy, policies []*Policy) {
 	t.Helper()
+	return parsedWith(t, set, nil)
+}
+
+// parsedWith makes sources of a set, whose blueprint has a schema; if there is a schema there is a blueprint.
+func parsedWith(t testing.TB, set []drawn, schema Schema) (bp *Policy, policies []*Policy) {
+	t.Helper()
 	b, list := objects(t, set)
+	if b == nil && schema != nil {
+		b = &v1alpha1.GatewayClassBlueprint{}
+	}
 	if b != nil {
-		p, v := ParseBlueprint(b, nil)
+		p, v := ParseBlueprint(b, schema)
 		if !v.OK {
 			t.Fatal(v.Message)
 		}

@@ -3,6 +3,7 @@ package values
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/rand"
 	"slices"
 	"testing"
@@ -14,14 +15,28 @@ import (
 // eachSet draws policy sets, the same ones in every run.
 func eachSet(t *testing.T, sets int, plain bool, check func(t *testing.T, r *rand.Rand, set []drawn)) {
 	t.Helper()
+	draw(t, sets, generator{plain: plain}, check)
+}
+
+func draw(t *testing.T, sets int, kind generator, check func(t *testing.T, r *rand.Rand, set []drawn)) {
+	t.Helper()
 	for seed := range int64(sets) {
 		r := rand.New(rand.NewSource(seed))
-		g := &generator{choose: r.Intn, plain: plain}
+		g := kind
+		g.choose = r.Intn
 		check(t, r, g.set())
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// eachSetAndSchema draws policy sets without a schema, and such that fit to the marks of one.
+func eachSetAndSchema(t *testing.T, sets int, check func(t *testing.T, r *rand.Rand, set []drawn, schema Schema)) {
+	t.Helper()
+	draw(t, sets, generator{}, func(t *testing.T, r *rand.Rand, set []drawn) { check(t, r, set, nil) })
+	filled := filling(generatedMarks(4), Tree{"b": Tree{"b": Tree{"filled": int64(-1)}}, "filled": Tree{"x": int64(-1)}})
+	draw(t, sets/2, generator{marked: true}, func(t *testing.T, r *rand.Rand, set []drawn) { check(t, r, set, filled) })
 }
 
 // TestMergeEqualsRFC7386 folds JSON merge patches, by another implementation, in the order of precedence.
@@ -62,8 +77,8 @@ func TestMergeEqualsRFC7386(t *testing.T) {
 }
 
 func TestOrderOfInputsDoesNotMatter(t *testing.T) {
-	eachSet(t, 1000, false, func(t *testing.T, r *rand.Rand, set []drawn) {
-		bp, policies := parsed(t, set)
+	eachSetAndSchema(t, 1000, func(t *testing.T, r *rand.Rand, set []drawn, schema Schema) {
+		bp, policies := parsedWith(t, set, schema)
 		want := Compute(bp, policies, gatewayTarget())
 		r.Shuffle(len(policies), func(i, j int) { policies[i], policies[j] = policies[j], policies[i] })
 		if diff := gocmp.Diff(want, Compute(bp, policies, gatewayTarget())); diff != "" {
@@ -75,8 +90,8 @@ func TestOrderOfInputsDoesNotMatter(t *testing.T) {
 // TestInputsAndResultShareNothing changes every part of a result, which must leave the sources alone, and every part of the
 // sources, which must leave a result alone.
 func TestInputsAndResultShareNothing(t *testing.T) {
-	eachSet(t, 1000, false, func(t *testing.T, _ *rand.Rand, set []drawn) {
-		bp, policies := parsed(t, set)
+	eachSetAndSchema(t, 1000, func(t *testing.T, _ *rand.Rand, set []drawn, schema Schema) {
+		bp, policies := parsedWith(t, set, schema)
 		sources := append(slices.Clone(policies), bp)
 		first := Compute(bp, policies, gatewayTarget())
 		want := copied(first.Tree)
@@ -126,25 +141,117 @@ func eachBlock(p *Policy, visit func(*block)) {
 
 // TestEveryLeafHasOneSetterThatHoldsIt holds the tree and its provenance together.
 func TestEveryLeafHasOneSetterThatHoldsIt(t *testing.T) {
-	eachSet(t, 2000, false, func(t *testing.T, _ *rand.Rand, set []drawn) {
-		bp, policies := parsed(t, set)
+	eachSetAndSchema(t, 2000, func(t *testing.T, _ *rand.Rand, set []drawn, schema Schema) {
+		bp, policies := parsedWith(t, set, schema)
 		e := Compute(bp, policies, gatewayTarget())
-		var leaves, origins []string
-		for key, value := range e.Tree {
-			eachLeaf(pointer("", key), value, func(path string) { leaves = append(leaves, path) })
+		_, marks := contractOf(bp)
+		var leaves []leafAt
+		if len(e.Tree) > 0 {
+			leaves = leavesOf(marks, "", nil, e.Tree)
 		}
-		slices.Sort(leaves)
+		slices.SortFunc(leaves, func(a, b leafAt) int { return cmp.Compare(a.path, b.path) })
+		var origins, paths []string
 		for _, o := range e.Origins {
 			origins = append(origins, o.Path)
-			value, _ := Lookup(e.Tree, o.Path)
-			if b := blockOf(bp, policies, o.Setter); !holdsLeaf(b, o.Path, value) {
-				t.Errorf("%s: %s of %s does not hold %v", o.Path, o.Block, o.SetBy, value)
+		}
+		for i, leaf := range leaves {
+			paths = append(paths, leaf.path)
+			if i >= len(e.Origins) || e.Origins[i].Block == BlockSchema {
+				continue
+			}
+			o := e.Origins[i]
+			if b := blockOf(bp, policies, o.Setter); !leaf.isHeldBy(b.tree) {
+				t.Errorf("%s: %s of %s does not hold %v", o.Path, o.Block, o.SetBy, leaf.value)
 			}
 		}
-		if diff := gocmp.Diff(leaves, origins); diff != "" {
+		if diff := gocmp.Diff(paths, origins); diff != "" {
 			t.Errorf("leaves and origins (-leaves +origins)\n%s", diff)
 		}
 	})
+}
+
+// leafAt is a leaf of a result, and how to find its place in a block: by keys, which are texts, and by items of lists that are
+// merged.
+type leafAt struct {
+	path  string
+	value any
+	marks *Marks
+	steps []any
+	// exact says that the block holds just that, as it does for an item of a set.
+	exact bool
+}
+
+// itemOf is an item to find in a list, by its name.
+type itemOf struct {
+	marks *Marks
+	item  any
+}
+
+func leavesOf(m *Marks, path string, steps []any, value any) []leafAt {
+	var leaves []leafAt
+	object, _ := value.(Tree)
+	list, _ := value.([]any)
+	merge := MergeDefault
+	if m != nil {
+		merge = m.Merge
+	}
+	if merge == MergeDefault && len(object) > 0 {
+		for key, below := range object {
+			leaves = append(leaves, leavesOf(m.property(key), pointer(path, key), append(slices.Clone(steps), key), below)...)
+		}
+		return leaves
+	}
+	if merge != MergeDefault && merge != MergeAtomic && len(list) > 0 {
+		if _, merged := m.names(list); merged {
+			for i, item := range list {
+				at, found := fmt.Sprintf("%s/%d", path, i), append(slices.Clone(steps), itemOf{m, item})
+				if merge == MergeSet {
+					leaves = append(leaves, leafAt{path: at, value: item, steps: found, exact: true})
+				} else {
+					leaves = append(leaves, leavesOf(m.Items, at, found, item)...)
+				}
+			}
+			return leaves
+		}
+	}
+	return []leafAt{{path: path, value: value, marks: m, steps: steps}}
+}
+
+// isHeldBy says whether a block's tree holds that very value at the place. Where the value is an empty map, the block may hold
+// any map: nulls and removals may have emptied it. A null in a map that is one leaf is nothing.
+func (l leafAt) isHeldBy(tree Tree) bool {
+	var held any = tree
+	for _, step := range l.steps {
+		below, ok := counterpart(held, step)
+		if !ok {
+			return false
+		}
+		held = below
+	}
+	if object, isMap := held.(Tree); isMap && !l.exact {
+		held = Tree{}
+		if l.marks != nil && l.marks.Merge != MergeDefault {
+			held = withoutNulls(object)
+		}
+	}
+	return gocmp.Equal(l.value, held)
+}
+
+func counterpart(value, step any) (any, bool) {
+	wanted, isItem := step.(itemOf)
+	if !isItem {
+		object, _ := value.(Tree)
+		below, ok := object[step.(string)]
+		return below, ok
+	}
+	list, _ := value.([]any)
+	name, _ := wanted.marks.name(wanted.item)
+	for _, item := range list {
+		if other, ok := wanted.marks.name(item); ok && other == name {
+			return item, true
+		}
+	}
+	return nil, false
 }
 
 func blockOf(bp *Policy, policies []*Policy, s Setter) *block {
@@ -163,16 +270,6 @@ func blockOf(bp *Policy, policies []*Policy, s Setter) *block {
 	return nil
 }
 
-// holdsLeaf says whether a block holds that very value at a path. Where the value is an empty map, the block may hold any
-// map: nulls and removals may have emptied it.
-func holdsLeaf(b *block, path string, value any) bool {
-	held, ok := Lookup(b.tree, path)
-	if _, isMap := held.(Tree); isMap {
-		held = Tree{}
-	}
-	return ok && gocmp.Equal(value, held)
-}
-
 // TestTheSetterIsWhoDecides takes each leaf from its setter, which must change the values or who sets them.
 func TestTheSetterIsWhoDecides(t *testing.T) {
 	eachSet(t, 400, false, func(t *testing.T, _ *rand.Rand, set []drawn) {
@@ -187,6 +284,21 @@ func TestTheSetterIsWhoDecides(t *testing.T) {
 			if gocmp.Equal(before.Tree, after.Tree) && gocmp.Equal(before.Origins[i], after.Origins[min(i, len(after.Origins)-1)]) {
 				t.Errorf("%s: without %s of %s nothing changes", o.Path, o.Block, o.SetBy)
 			}
+		}
+	})
+}
+
+// TestASchemaThatSaysNothingChangesNothing computes each set with marks that have no meaning for merging, too.
+func TestASchemaThatSaysNothingChangesNothing(t *testing.T) {
+	nothing := fakeSchema{marks: &Marks{SettableBy: PartyTenant, Properties: map[string]*Marks{"a": {Additional: &Marks{SettableBy: PartyTenant}}}}}
+	eachSet(t, 500, false, func(t *testing.T, _ *rand.Rand, set []drawn) {
+		without, policies := parsed(t, set)
+		if without == nil {
+			return
+		}
+		with, _ := parsedWith(t, set, nothing)
+		if diff := gocmp.Diff(Compute(without, policies, gatewayTarget()), Compute(with, policies, gatewayTarget())); diff != "" {
+			t.Errorf("(-without a schema +with one)\n%s", diff)
 		}
 	})
 }
