@@ -129,8 +129,9 @@ func (e *Effective) responsible(path string, own Setter) []Setter {
 	if len(removers) > 0 {
 		return distinct(removers)
 	}
-	beside := setters(within(e.Origins, parentOf(path)))
-	if parentOf(path) == "" || slices.ContainsFunc(beside, func(s Setter) bool { return s.SetBy == own.SetBy }) || len(beside) == 0 {
+	// What the schema filled in beside it does not make the map the blueprint's.
+	beside := slices.DeleteFunc(setters(within(e.Origins, parentOf(path))), func(s Setter) bool { return s == own })
+	if parentOf(path) == "" || len(beside) == 0 || beside[0].SetBy == own.SetBy {
 		return []Setter{own}
 	}
 	return beside
@@ -145,7 +146,7 @@ func setters(origins []Origin) []Setter {
 	return distinct(list)
 }
 
-// distinct sorts setters, the least specific first, and leaves each there once.
+// distinct sorts setters, the least specific first, which are those of the blueprint, and leaves each there once.
 func distinct(list []Setter) []Setter {
 	slices.SortFunc(list, func(a, b Setter) int {
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.SetBy, b.SetBy), cmp.Compare(a.Block, b.Block))
