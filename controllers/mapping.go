@@ -154,10 +154,11 @@ func (s *shell) gatewaysOfHTTPRoute(ctx context.Context, route *gatewayv1.HTTPRo
 	return unique(list)
 }
 
-// gatewaysOfNamespace wakes the Gateways that let in objects of a namespace by its labels: those that a ListenerSet or a route in
-// it names.
+// gatewaysOfNamespace wakes the Gateways for which the labels of a namespace may count: those in it, whose values a policy may
+// select by them, and those that a ListenerSet or a route in it names, which may be let in by them.
 func (s *shell) gatewaysOfNamespace(ctx context.Context, namespace *corev1.Namespace) []ctrl.Request {
-	var list []ctrl.Request
+	own, err := s.fetch.GatewaysIn(ctx, namespace.Name)
+	list := requests(ctx, own, err)
 	sets, err := s.fetch.ListenerSetsIn(ctx, namespace.Name)
 	if err != nil {
 		return requests[gatewayv1.Gateway](ctx, nil, err)
@@ -355,30 +356,63 @@ func (s *shell) policyRequests(ctx context.Context, kind, namespace string) []ct
 	return list
 }
 
+// policiesAround wakes the policies that may have a part in the values of Gateways, of their listeners or of their routes: those of
+// the controller's namespace, and those beside the Gateways, their ListenerSets and all routes.
+func (s *shell) policiesAround(ctx context.Context, kind string, gateways []ctrl.Request) []ctrl.Request {
+	list := s.policyRequests(ctx, kind, s.controllerNamespace)
+	seen := map[string]bool{s.controllerNamespace: true}
+	beside := func(namespace string) {
+		if !seen[namespace] {
+			seen[namespace] = true
+			list = append(list, s.policyRequests(ctx, kind, namespace)...)
+		}
+	}
+	for _, gw := range gateways {
+		beside(gw.Namespace)
+		sets, err := s.fetch.ListenerSetsOf(ctx, gw.NamespacedName)
+		for _, set := range requests(ctx, sets, err) {
+			beside(set.Namespace)
+		}
+	}
+	for _, route := range s.httpRoutesOf(ctx, gateways) {
+		beside(route.Namespace)
+	}
+	return list
+}
+
 func (s *shell) policiesOfGateway(kind string) func(context.Context, *gatewayv1.Gateway) []ctrl.Request {
 	return func(ctx context.Context, gw *gatewayv1.Gateway) []ctrl.Request {
-		return unique(append(s.policyRequests(ctx, kind, gw.Namespace), s.policyRequests(ctx, kind, s.controllerNamespace)...))
+		return s.policiesAround(ctx, kind, request(gw.Namespace, gw.Name))
 	}
 }
 
-// policiesOfAttached wakes the policies beside a ListenerSet or a route.
-func (s *shell) policiesOfAttached(kind string) func(context.Context, client.Object) []ctrl.Request {
-	return func(ctx context.Context, o client.Object) []ctrl.Request {
-		return s.policyRequests(ctx, kind, o.GetNamespace())
+// policiesOfListenerSet wakes those around its Gateway, too: it may take a hostname away from the set of another namespace.
+func (s *shell) policiesOfListenerSet(kind string) func(context.Context, *gatewayv1.ListenerSet) []ctrl.Request {
+	return func(ctx context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
+		list := s.policyRequests(ctx, kind, set.Namespace)
+		return unique(append(list, s.policiesAround(ctx, kind, gatewayOfListenerSet(ctx, set))...))
+	}
+}
+
+// policiesOfRoute wakes those around its Gateways, too: its own policies may shadow theirs.
+func (s *shell) policiesOfRoute(kind string) func(context.Context, *gatewayv1.HTTPRoute) []ctrl.Request {
+	return func(ctx context.Context, route *gatewayv1.HTTPRoute) []ctrl.Request {
+		list := s.policyRequests(ctx, kind, route.Namespace)
+		return unique(append(list, s.policiesAround(ctx, kind, s.gatewaysOfHTTPRoute(ctx, route))...))
+	}
+}
+
+// policiesOfNamespace wakes those that may select a namespace, and those around the Gateways that may let it in.
+func (s *shell) policiesOfNamespace(kind string) func(context.Context, *corev1.Namespace) []ctrl.Request {
+	return func(ctx context.Context, namespace *corev1.Namespace) []ctrl.Request {
+		list := s.policyRequests(ctx, kind, namespace.Name)
+		return unique(append(list, s.policiesAround(ctx, kind, s.gatewaysOfNamespace(ctx, namespace))...))
 	}
 }
 
 func (s *shell) policiesOfClass(kind string) func(context.Context, *gatewayv1.GatewayClass) []ctrl.Request {
 	return func(ctx context.Context, class *gatewayv1.GatewayClass) []ctrl.Request {
-		list := s.policyRequests(ctx, kind, s.controllerNamespace)
-		gateways, err := s.fetch.GatewaysOfClass(ctx, class.Name)
-		if err != nil {
-			return list
-		}
-		for i := range gateways {
-			list = append(list, s.policyRequests(ctx, kind, gateways[i].Namespace)...)
-		}
-		return unique(list)
+		return s.policiesAround(ctx, kind, s.gatewaysOfClass(ctx, class))
 	}
 }
 
@@ -396,21 +430,10 @@ func (s *shell) policiesOfBlueprint(kind string) func(context.Context, *v1alpha1
 	}
 }
 
-// policiesBeside wakes the policies that a changed one may shadow or lay bare: those of its namespace; those of the controller's
-// namespace; and, for one that is there itself, those beside the Gateways that it reaches.
+// policiesBeside wakes the policies that a changed one may shadow or lay bare.
 func (s *shell) policiesBeside(kind string) func(context.Context, client.Object) []ctrl.Request {
 	return func(ctx context.Context, policy client.Object) []ctrl.Request {
 		list := s.policyRequests(ctx, kind, policy.GetNamespace())
-		list = append(list, s.policyRequests(ctx, kind, s.controllerNamespace)...)
-		if policy.GetNamespace() == s.controllerNamespace {
-			seen := map[string]bool{}
-			for _, gw := range s.gatewaysOfPolicy(ctx, policy) {
-				if !seen[gw.Namespace] {
-					seen[gw.Namespace] = true
-					list = append(list, s.policyRequests(ctx, kind, gw.Namespace)...)
-				}
-			}
-		}
-		return unique(list)
+		return unique(append(list, s.policiesAround(ctx, kind, s.gatewaysOfPolicy(ctx, policy))...))
 	}
 }

@@ -201,8 +201,9 @@ func (s *shell) setupPolicies(mgr manager.Manager, o controller.Options) error {
 			For(empty().(client.Object)).
 			Watches(&gatewayv1.Gateway{}, on(s.policiesOfGateway(kind)), specChanged).
 			Watches(&gatewayv1.GatewayClass{}, on(s.policiesOfClass(kind)), specChanged).
-			Watches(&gatewayv1.ListenerSet{}, on(s.policiesOfAttached(kind)), specChanged).
-			Watches(&gatewayv1.HTTPRoute{}, on(s.policiesOfAttached(kind)), specChanged).
+			Watches(&gatewayv1.ListenerSet{}, on(s.policiesOfListenerSet(kind)), specChanged).
+			Watches(&gatewayv1.HTTPRoute{}, on(s.policiesOfRoute(kind)), specChanged).
+			Watches(&corev1.Namespace{}, on(s.policiesOfNamespace(kind)), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 			Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.policiesOfBlueprint(kind)), builder.WithPredicates(blueprintChanged)).
 			Watches(&v1alpha1.GatewayClassConfig{}, on(s.policiesBeside(kind)), specChanged).
 			Watches(&v1alpha1.GatewayConfig{}, on(s.policiesBeside(kind)), specChanged).

@@ -96,12 +96,14 @@ func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, v Values, pro
 		entry.SupportedKinds = l.SupportedKinds
 		entry.AttachedRoutes = l.AttachedRoutes
 		listener(&entry.Conditions, l, own, ls.Generation)
+		// The listeners of a set that is not let in are not merged, and nobody has a part in their values.
+		var of []values.Contribution
 		if m.First >= 0 {
-			of := v.listener(m.First + i)
-			all = append(all, between(of, values.LevelListenerSetNamespace, values.LevelListenerSet)...)
-			Affected(&entry.Conditions,
-				between(of, values.LevelListenerSetListenersSelected, values.LevelListenerSetListener), ls.Generation)
+			of = v.listener(m.First + i)
 		}
+		all = append(all, between(of, values.LevelListenerSetNamespace, values.LevelListenerSet)...)
+		Affected(&entry.Conditions,
+			between(of, values.LevelListenerSetListenersSelected, values.LevelListenerSetListener), ls.Generation)
 		s.Listeners = append(s.Listeners, entry)
 	}
 	Affected(&s.Conditions, all, ls.Generation)
@@ -117,6 +119,7 @@ func ListenerSetDetached(ls *gatewayv1.ListenerSet) bool {
 	waiting := verdict.No(string(gatewayv1.ListenerSetReasonPending), "Waiting for controller")
 	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted), waiting, ls.Generation)
 	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), waiting, ls.Generation)
+	Affected(&ls.Status.Conditions, nil, ls.Generation)
 	ls.Status.Listeners = nil
 	return true
 }
