@@ -28,10 +28,11 @@ type Reach struct {
 func Reaches(in Inputs) []Reach {
 	gw := in.Merged.Gateway
 	all := []Reach{{Parent: parentKey(gateway.KindGateway, gw.Namespace, gw.Name), Values: in.values(in.target())}}
+	listeners := in.listenerValues()
 	for i := range in.Merged.Listeners {
 		if l := &in.Merged.Listeners[i]; l.Usable {
 			key := parentKey(l.Source.Kind, l.Source.Namespace, l.Source.Name)
-			all = append(all, Reach{Parent: key, Listener: l, Values: in.values(in.listenerTarget(*l))})
+			all = append(all, Reach{Parent: key, Listener: l, Values: listeners[i]})
 		}
 	}
 	for i := range in.Merged.Attachments {
