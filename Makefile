@@ -47,6 +47,7 @@ bench: ## Run the benchmarks
 
 .PHONY: demo
 demo: ## From nothing to a rendered Gateway on a real API server; Ctrl-C ends it (DEMO_EXIT=1: ends by itself)
+	@echo 'demo: compiling (a minute or two the first time)'
 	@go run ./test/demo
 
 .PHONY: build
