@@ -9,14 +9,19 @@ import (
 type BlueprintValues struct {
 	ValuesBlocks `json:",inline"`
 
-	// schema is the structural schema of the effective values.
+	// schema is the contract of the effective values. Without one, everybody may set anything.
 	// +optional
 	Schema *ValuesSchema `json:"schema,omitempty"`
 }
 
 // ValuesSchema is the contract of the effective values.
 type ValuesSchema struct {
-	// openAPIV3Schema is a structural schema as in a CustomResourceDefinition.
+	// openAPIV3Schema is a structural schema of type object, as in a CustomResourceDefinition. The effective values are merged by
+	// its markers for lists and maps, filled up with its defaults, and held to its bounds and CEL rules; a key that it does not
+	// know is an error. While values are not as it says, what was rendered last stays.
+	//
+	// Two markers are added. `x-gatewright-settable-by: provider` keeps a value, and what is below it, from GatewayConfigs;
+	// `tenant` opens it again. `writeOnly: true`, like `format: password`, hides a value in what is reported.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object

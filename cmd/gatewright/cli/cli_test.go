@@ -36,7 +36,8 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 	files := map[string]bool{}
 	const world, broken = "testdata/world", "testdata/broken/"
 	const reach = "reach -f " + world + " -f testdata/reach.yaml "
-	const contract = "reach -f ../../../docs/examples/values/schema "
+	const schema = "../../../docs/examples/values/schema"
+	const contract = "reach -f " + schema + " "
 	for name, c := range map[string]struct {
 		args  string
 		stdin string
@@ -48,6 +49,7 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"render of one Gateway tells of its own policies only":                       {args: "render -f " + world + " --gateway infra/web -o json"},
 		"render reads standard input, in the namespace given":                        {args: "render -f - -f testdata/world/10-provider.yaml -n infra --gateway web", stdin: plainGateway},
 		"render says what failed, and prints the rest":                               {args: "render -f " + broken + "render.yaml"},
+		"render holds back values that the schema does not allow":                    {args: "render -f " + schema + " --gateway shop/greedy"},
 		"render holds back what an invalid policy guards":                            {args: "render -f " + world + " -f " + broken + "held.yaml --gateway infra/web"},
 		"render names every problem of a blueprint":                                  {args: "render -f " + broken + "blueprint.yaml"},
 		"render names what a class lacks":                                            {args: "render -f " + broken + "noblueprint.yaml"},
@@ -79,6 +81,10 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"values of a route that is not there":                    {args: "values -f " + world + " --httproute shop/nobody"},
 		"values do not need templates that can be parsed":        {args: "values -f " + broken + "blueprint.yaml --gateway web"},
 		"values that are not in effect are an error, and shown":  {args: "values -f " + world + " -f " + broken + "held.yaml --gateway infra/web"},
+		"values that are sensitive are redacted in a table":      {args: "values -f " + schema + " --gateway shop/good"},
+		"values that are sensitive are redacted in JSON":         {args: "values -f " + schema + " --gateway shop/good -o json"},
+		"values that are sensitive are shown on demand":          {args: "values -f " + schema + " --gateway shop/good --show-sensitive -o yaml"},
+		"values that a schema does not allow are an error":       {args: "values -f " + schema + " --gateway shop/greedy"},
 		"values want to know of what":                            {args: "values -f " + world},
 		"values of a Gateway have no parent to choose":           {args: "values -f " + world + " --gateway infra/web --parent a/b"},
 		"values of a Gateway that is not there":                  {args: "values -f " + world + " --gateway nobody"},

@@ -194,6 +194,13 @@ func TestAncestors(t *testing.T) {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Shadowed: []values.Shadow{{Path: "/a", By: by}}}}},
 			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden",
 				"all values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+		"values that the schema does not allow": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
+				{Sets: 1, Violations: []values.Violation{{Path: "/c", Message: "is wrong"}, {Path: "/a", Message: "is wrong"}}},
+				{Violations: []values.Violation{{Path: "/a", Message: "is wrong"}, {Path: "/b", Message: "is wrong"}, {Path: "/d", Message: "is wrong"}}},
+			}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Invalid",
+				"the blueprint's schema does not allow it: /a is wrong; /b is wrong; /c is wrong and 1 more; what was rendered last stays", 1))},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -328,6 +335,18 @@ func TestRenderingTellsWhoSetWhat(t *testing.T) {
 	want := []string{"/a by GatewayClassConfig/s/c override (level 2), over GatewayConfig/t/g default (level 6), GatewayClassBlueprint/b default (level 1)"}
 	if diff := cmp.Diff(want, rdg.Status.Origins); diff != "" {
 		t.Errorf("origins: -want +got:\n%s", diff)
+	}
+}
+
+func TestRenderingHidesWhatIsSensitive(t *testing.T) {
+	tree := values.Tree{"user": "u", "password": "canary"}
+	var rdg v1alpha1.Rendering
+	Rendering(&rdg, Report{Values: values.Effective{Tree: tree, Sensitive: []string{"/password"}}}, Outcome{})
+	if diff := cmp.Diff(`{"password":"(redacted)","user":"u"}`, string(rdg.Status.Values.Raw)); diff != "" {
+		t.Errorf("values: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(values.Tree{"user": "u", "password": "canary"}, tree); diff != "" {
+		t.Errorf("the values were changed: -before +after:\n%s", diff)
 	}
 }
 

@@ -1,0 +1,142 @@
+package desired
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
+	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/values"
+)
+
+// inputsWith are a Gateway with one listener, a route and policies, each written as the spec of a GatewayConfig.
+func inputsWith(t *testing.T, blueprint string, policies map[string]string) Inputs {
+	t.Helper()
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "infra", Name: name} }
+	b := blueprintOf(t, blueprint)
+	objects := gateway.Objects{
+		GatewayClasses: []*gatewayv1.GatewayClass{{ObjectMeta: metav1.ObjectMeta{Name: "edge"}, Spec: gatewayv1.GatewayClassSpec{
+			ControllerName: v1alpha1.ControllerName,
+			ParametersRef:  &gatewayv1.ParametersReference{Group: v1alpha1.GroupName, Kind: v1alpha1.KindGatewayClassBlueprint, Name: b.Name},
+		}}},
+		Blueprints: []*v1alpha1.GatewayClassBlueprint{b},
+		Gateways: []*gatewayv1.Gateway{{ObjectMeta: meta("web"), Spec: gatewayv1.GatewaySpec{
+			GatewayClassName: "edge", Listeners: []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: "HTTP"}},
+		}}},
+		HTTPRoutes: []*gatewayv1.HTTPRoute{{ObjectMeta: meta("cart"), Spec: gatewayv1.HTTPRouteSpec{
+			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "web"}}},
+		}}},
+	}
+	for name, spec := range policies {
+		p := &v1alpha1.GatewayConfig{ObjectMeta: meta(name)}
+		if err := yaml.UnmarshalStrict([]byte(spec), &p.Spec); err != nil {
+			t.Fatal(err)
+		}
+		objects.Configs = append(objects.Configs, p)
+	}
+	snapshot, err := objects.Snapshot(types.NamespacedName{Namespace: "infra", Name: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, v := Compile(snapshot.Blueprint)
+	if !v.OK {
+		t.Fatal(v.Message)
+	}
+	in := Inputs{Snapshot: snapshot, Merged: gateway.Merge(snapshot), Program: compiled.Program, Blueprint: compiled.Values}
+	for _, p := range snapshot.Policies {
+		parsed, _ := values.Parse(p)
+		in.Policies = append(in.Policies, parsed)
+	}
+	return in
+}
+
+// guarded has a schema with bounds and a secret, and templates that print the secret.
+const guarded = `
+values:
+  schema:
+    openAPIV3Schema:
+      type: object
+      properties:
+        replicas: {type: integer, maximum: 10}
+        timeout: {type: integer, maximum: 10}
+        retries: {type: integer, maximum: 10}
+        size: {type: integer, maximum: 10}
+        token: {type: string, format: password}
+gatewayTemplate:
+  resourceTemplates:
+    config: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: config}
+      data:
+        token: {{ .Values.token | default "" | quote }}
+        listeners: {{ range .Listeners }}{{ .Values.token | default "" | quote }}{{ end }}
+httpRouteTemplate:
+  resourceTemplates:
+    config: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: route}
+      data: {listeners: {{ range .Listeners }}{{ .Values.token | default "" | quote }}{{ end }}}
+`
+
+const (
+	onGateway  = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web}\n"
+	onListener = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web, sectionName: http}\n"
+)
+
+func TestHeldNamesPolicyPathAndWhatIsWrong(t *testing.T) {
+	held := func(message string) *verdict.Verdict {
+		v := verdict.No(v1alpha1.ReasonFailed, "%s", message)
+		return &v
+	}
+	const much = " should be less than or equal to 10 (GatewayConfig/infra/p default)"
+	cases := map[string]struct {
+		policies map[string]string
+		want     *verdict.Verdict
+	}{
+		"values as the schema says": {map[string]string{"p": onGateway + "default: {replicas: 5}"}, nil},
+		"a value out of bounds":     {map[string]string{"p": onGateway + "default: {replicas: 50}"}, held("/replicas" + much)},
+		"a value of a listener":     {map[string]string{"p": onListener + "default: {replicas: 50}"}, held("/replicas" + much)},
+		"a guard that cannot be read": {map[string]string{"p": onGateway + "override: []"},
+			held("GatewayConfig/infra/p is invalid and carries overrides or constraints; mend it, its status says how")},
+		"more than a message holds": {map[string]string{"p": onGateway + "default: {replicas: 50, timeout: 50, retries: 50, size: 50}"},
+			held("/replicas" + much + "; /retries" + much + "; /size" + much + "; and 1 more")},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Gateway(inputsWith(t, guarded, c.policies)).Held()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRedactedHidesWhatTemplatesPrint(t *testing.T) {
+	in := inputsWith(t, guarded, map[string]string{
+		"p": onGateway + "default: {token: of-the-gateway}", "q": onListener + "default: {token: of-the-listener}",
+	})
+	var got []any
+	for _, parent := range append([]*Parent{Gateway(in)}, Routes(in)...) {
+		for _, object := range parent.Advance(ObservedIn(nil, "")) {
+			before := object.DeepCopy()
+			got = append(got, parent.Redacted(object.Unstructured).Object["data"])
+			if diff := cmp.Diff(before, object.Unstructured); diff != "" {
+				t.Errorf("the object changed (-before +after)\n%s", diff)
+			}
+		}
+	}
+	want := []any{
+		map[string]any{"token": "(redacted)", "listeners": "(redacted)"},
+		map[string]any{"listeners": "(redacted)"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
