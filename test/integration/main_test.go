@@ -30,6 +30,10 @@ var shared struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// Tests wait much more than they work, so there may be more of them at once than there are processors.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
