@@ -12,8 +12,10 @@ import (
 func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
 	sources := attached(blueprint, policies, &t)
 	contract, marks := contractOf(blueprint)
-	for i := range sources {
-		sources[i].trespasses = sources[i].Policy.trespasses(marks, sources[i].rank.level)
+	if marks.any((*Marks).restricts) {
+		for i := range sources {
+			sources[i].trespasses = sources[i].Policy.trespasses(marks, sources[i].rank.level)
+		}
 	}
 	s := newStack(sources, marks, &t)
 	removed := s.activateDefaults()
@@ -29,7 +31,7 @@ func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
 	return e
 }
 
-// contractOf is a blueprint's schema, and the marks of that if any of them count for a policy.
+// contractOf is the schema of a blueprint and its marks, if there are any.
 func contractOf(blueprint *Policy) (Schema, *Marks) {
 	if blueprint == nil || blueprint.invalid || blueprint.schema == nil {
 		return nil, nil
