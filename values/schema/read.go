@@ -19,6 +19,8 @@ const (
 	markWriteOnly  = "writeOnly"
 	// formatPassword is a format that the API server knows. Here it says that a value is sensitive, as writeOnly does.
 	formatPassword = "password"
+	// keywordPreserve allows keys that the schema does not know.
+	keywordPreserve = "x-kubernetes-preserve-unknown-fields"
 )
 
 // refused are keywords that the API server knows, and does not allow or does not act on for values.
@@ -128,6 +130,9 @@ func (c *compiler) known(at *field.Path, raw map[string]any) {
 		case !allowed:
 			c.problem(at, "has %s, which is not supported here; leave it out", keyword)
 		}
+	}
+	if preserve, ok := raw[keywordPreserve]; ok && preserve != true {
+		c.problem(at.Child(keywordPreserve), "must be true; leave it out where unknown keys are not allowed")
 	}
 }
 
