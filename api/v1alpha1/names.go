@@ -58,25 +58,18 @@ const (
 	ReasonAccepted       = "Accepted"
 	ReasonProgrammed     = "Programmed"
 	ReasonInvalid        = "Invalid"
-	ReasonConflicted     = "Conflicted"
 	ReasonTargetNotFound = "TargetNotFound"
 	ReasonOverridden     = "Overridden"
 	// ReasonPartiallyProgrammed marks a policy of which some values are set by others.
 	ReasonPartiallyProgrammed = "PartiallyProgrammed"
 	// ReasonAffected is the reason of the conditions that name the policies which affect an object.
-	ReasonAffected = "Affected"
-	// ReasonUnsupported marks a field that this version knows but does not act on yet.
-	ReasonUnsupported = "Unsupported"
+	ReasonAffected    = "Affected"
 	ReasonPending     = "Pending"
 	ReasonRendered    = "Rendered"
 	ReasonFailed      = "RenderFailed"
 	ReasonApplied     = "Applied"
 	ReasonApplyFailed = "ApplyFailed"
-	// ReasonConflict marks a rendered object whose name is already taken by an object that is not ours.
-	ReasonConflict = "Conflict"
-	ReasonHealthy  = "Healthy"
-	// ReasonKindNotServed marks a rendered object whose kind the API server does not know.
-	ReasonKindNotServed = "KindNotServed"
+	ReasonHealthy     = "Healthy"
 	// ReasonDeletionBlocked marks a parent whose deletion waits for an object that does not go away.
 	ReasonDeletionBlocked = "DeletionBlocked"
 )
