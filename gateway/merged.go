@@ -13,6 +13,8 @@ type Merged struct {
 	// Accepted is the Gateway's own condition of that name. Only its own listeners count (GEP-1713, "ListenerSet
 	// Conditions"). The reason is Accepted, or ListenersNotValid: in favour if some of them are valid, against if none is.
 	Accepted verdict.Verdict
+	// ResolvedRefs is the Gateway's own condition of that name; nil if the Gateway refers to nothing that it is about.
+	ResolvedRefs *verdict.Verdict
 	// Listeners are those of the Gateway, then those of the ListenerSets that it lets in, in order of precedence, accepted
 	// or not. The Gateway's own are the first len(Gateway.Spec.Listeners).
 	Listeners []Listener
@@ -54,6 +56,8 @@ type Listener struct {
 	ResolvedRefs verdict.Verdict
 	// Usable says that the listener is rendered: it is accepted, and nothing that it refers to is out of its bounds.
 	Usable bool
+	// OverlappingTLS is the listener's condition OverlappingTLSConfig, which is never False; nil if there is none.
+	OverlappingTLS *verdict.Verdict
 	// SupportedKinds are the kinds of routes that may attach.
 	SupportedKinds []gatewayv1.RouteGroupKind
 	// AttachedRoutes counts the routes that the listener accepts, whatever is thought of the listener itself.
@@ -81,6 +85,8 @@ type ListenerSet struct {
 // Attachment says what became of a route.
 type Attachment struct {
 	Route Route
+	// ResolvedRefs is the condition of that name, the same for all parents and set whether or not they accept the route.
+	ResolvedRefs verdict.Verdict
 	// Parents are those parentRefs that concern the Gateway or its ListenerSets, in the order of the route.
 	Parents []Parent
 }

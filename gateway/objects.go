@@ -34,10 +34,15 @@ type Objects struct {
 	Blueprints     []*v1alpha1.GatewayClassBlueprint
 	Gateways       []*gatewayv1.Gateway
 	ListenerSets   []*gatewayv1.ListenerSet
-	HTTPRoutes     []*gatewayv1.HTTPRoute
-	Namespaces     []*corev1.Namespace
-	ClassConfigs   []*v1alpha1.GatewayClassConfig
-	Configs        []*v1alpha1.GatewayConfig
+	// Routes are of any kind that RouteOf knows.
+	Routes       []Route
+	Grants       []*gatewayv1.ReferenceGrant
+	Secrets      []*corev1.Secret
+	ConfigMaps   []*corev1.ConfigMap
+	Services     []*corev1.Service
+	Namespaces   []*corev1.Namespace
+	ClassConfigs []*v1alpha1.GatewayClassConfig
+	Configs      []*v1alpha1.GatewayConfig
 	// ControllerNamespace is where GatewayClassConfigs are global; empty means v1alpha1.DefaultControllerNamespace.
 	ControllerNamespace string
 }
@@ -102,10 +107,10 @@ func (o Objects) routes(gw types.NamespacedName, sets []*gatewayv1.ListenerSet) 
 		parents[ParentKey{KindListenerSet, types.NamespacedName{Namespace: set.Namespace, Name: set.Name}}] = true
 	}
 	var out []Route
-	for _, r := range o.HTTPRoutes {
-		for _, ref := range r.Spec.ParentRefs {
-			if key, ok := RouteParent(ref, r.Namespace); ok && parents[key] {
-				out = append(out, HTTPRoute(r))
+	for _, r := range o.Routes {
+		for _, ref := range r.ParentRefs {
+			if key, ok := RouteParent(ref, r.Object.GetNamespace()); ok && parents[key] {
+				out = append(out, r)
 				break
 			}
 		}

@@ -52,11 +52,11 @@ func world() gateway.Objects {
 		ListenerSets: []*gatewayv1.ListenerSet{
 			set("team-b", "second", 2, listener("l", http, 82, "")), strangerSet, set("team-a", "first", 1, listener("l", http, 81, "")),
 		},
-		HTTPRoutes: []*gatewayv1.HTTPRoute{
-			httpRoute("team-c", "by-gateway", gatewayv1.ParentReference{Name: "unrelated"}, toGateway("", 0), toGateway("own", 0)),
-			httpRoute("team-a", "by-set", toSet("team-a", "first", "", 0)),
-			httpRoute("team-a", "stranger", toSet("elsewhere", "stranger", "", 0)),
-			httpRoute("elsewhere", "stranger", gatewayv1.ParentReference{Name: "gw"}),
+		Routes: []gateway.Route{
+			gateway.HTTPRoute(httpRoute("team-c", "by-gateway", gatewayv1.ParentReference{Name: "unrelated"}, toGateway("", 0), toGateway("own", 0))),
+			gateway.HTTPRoute(httpRoute("team-a", "by-set", toSet("team-a", "first", "", 0))),
+			gateway.HTTPRoute(httpRoute("team-a", "stranger", toSet("elsewhere", "stranger", "", 0))),
+			gateway.HTTPRoute(httpRoute("elsewhere", "stranger", gatewayv1.ParentReference{Name: "gw"})),
 		},
 		Namespaces: []*corev1.Namespace{
 			namespace("team-a", map[string]string{"team": "a"}), namespace("elsewhere", nil), namespace("team-c", nil),
@@ -78,7 +78,7 @@ func TestSnapshot(t *testing.T) {
 		Blueprint:    o.Blueprints[1],
 		Gateway:      o.Gateways[1],
 		ListenerSets: []*gatewayv1.ListenerSet{o.ListenerSets[2], o.ListenerSets[0]},
-		Routes:       []gateway.Route{gateway.HTTPRoute(o.HTTPRoutes[0]), gateway.HTTPRoute(o.HTTPRoutes[1])},
+		Routes:       []gateway.Route{o.Routes[0], o.Routes[1]},
 		Namespaces: map[string]labels.Set{
 			"infra":  {"kubernetes.io/metadata.name": "infra"},
 			"team-a": {"kubernetes.io/metadata.name": "team-a", "team": "a"},

@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -24,23 +24,22 @@ type Snapshot struct {
 	// Namespaces holds the labels of every namespace that holds one of the above. A namespace that is missing here is
 	// selected by no selector.
 	Namespaces map[string]labels.Set
+	// Grants are the ReferenceGrants of every namespace that something of the above refers into. More do no harm.
+	Grants []*gatewayv1.ReferenceGrant
+	// Secrets and ConfigMaps say what is known of those that the Gateway and the ListenerSets refer to, and of no others. One that
+	// is missing here does not exist.
+	Secrets    map[types.NamespacedName]Certificate
+	ConfigMaps map[types.NamespacedName]Certificate
+	// Services are the Services that the routes refer to and that exist.
+	Services map[types.NamespacedName]bool
+	// Configs are the GatewayConfigs of the Gateway's namespace, by name, for spec.infrastructure.parametersRef.
+	Configs map[string]bool
 	// Policies are the candidates for the Gateway's values. Nothing in this package looks at them.
 	Policies []v1alpha1.Policy
 }
 
-// Route is a route of any kind, reduced to what attachment needs.
-type Route struct {
-	// Kind of the route, in group gateway.networking.k8s.io.
-	Kind gatewayv1.Kind
-	// Object is the typed route.
-	Object metav1.Object
-	// ParentRefs of the route, as written.
-	ParentRefs []gatewayv1.ParentReference
-	// Hostnames of the route; empty means all, and always so for kinds that have none.
-	Hostnames []gatewayv1.Hostname
-}
-
-// HTTPRoute reduces an HTTPRoute to what attachment needs. The result shares its lists with the route.
-func HTTPRoute(r *gatewayv1.HTTPRoute) Route {
-	return Route{Kind: KindHTTPRoute, Object: r, ParentRefs: r.Spec.ParentRefs, Hostnames: r.Spec.Hostnames}
+// Certificate says what is in a Secret or ConfigMap that a listener refers to, as far as it may be known: never the key itself.
+type Certificate struct {
+	// Problem says what is wrong with the content, in words for people and without any of it; empty if it can be used.
+	Problem string
 }

@@ -81,6 +81,28 @@ type Permits struct {
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
 }
 
+// Supports is what a data plane can do, as far as its templates do not say so.
+type Supports struct {
+	// features of Gateway API, by name, that the data plane implements, such as HTTPRouteQueryParamMatching. The GatewayClass
+	// reports them, together with those that follow from the templates, in status.supportedFeatures.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
+	Features []string `json:"features,omitempty"`
+
+	// backendKinds are the kinds, besides Service, that routes may refer to.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	BackendKinds []PermittedKind `json:"backendKinds,omitempty"`
+
+	// maxListeners is how many listeners a Gateway may have, those of its ListenerSets included. Omitted: any number.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MaxListeners *int32 `json:"maxListeners,omitempty"`
+}
+
 // ServiceAccountReference names the identity that applies what is rendered.
 type ServiceAccountReference struct {
 	// namespace of the ServiceAccount.
@@ -137,6 +159,10 @@ type GatewayClassBlueprintSpec struct {
 	// permits says what templates may produce.
 	// +optional
 	Permits *Permits `json:"permits,omitempty"`
+
+	// supports says what the data plane can do, as far as the templates do not say so.
+	// +optional
+	Supports *Supports `json:"supports,omitempty"`
 
 	// serviceAccountRef names the identity that applies what is rendered.
 	// +optional

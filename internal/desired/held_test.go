@@ -29,9 +29,9 @@ func inputsWith(t *testing.T, blueprint string, policies map[string]string) Inpu
 		Gateways: []*gatewayv1.Gateway{{ObjectMeta: meta("web"), Spec: gatewayv1.GatewaySpec{
 			GatewayClassName: "edge", Listeners: []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: "HTTP"}},
 		}}},
-		HTTPRoutes: []*gatewayv1.HTTPRoute{{ObjectMeta: meta("cart"), Spec: gatewayv1.HTTPRouteSpec{
+		Routes: []gateway.Route{gateway.HTTPRoute(&gatewayv1.HTTPRoute{ObjectMeta: meta("cart"), Spec: gatewayv1.HTTPRouteSpec{
 			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "web"}}},
-		}}},
+		}})},
 	}
 	for name, spec := range policies {
 		p := &v1alpha1.GatewayConfig{ObjectMeta: meta(name)}

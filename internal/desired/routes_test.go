@@ -57,11 +57,11 @@ data: {all: {{ toJson (list .Gateway .Listeners .Values .Hostnames .Class .Route
 	}
 	for _, name := range []string{"cart", "news"} {
 		shop := gatewayv1.Namespace("shop")
-		objects.HTTPRoutes = append(objects.HTTPRoutes, &gatewayv1.HTTPRoute{ObjectMeta: meta("shop", name), Spec: gatewayv1.HTTPRouteSpec{
+		objects.Routes = append(objects.Routes, gateway.HTTPRoute(&gatewayv1.HTTPRoute{ObjectMeta: meta("shop", name), Spec: gatewayv1.HTTPRouteSpec{
 			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{
 				{Kind: &kind, Namespace: &shop, Name: "more"}, {Namespace: &namespace, Name: "web"},
 			}},
-		}})
+		}}))
 	}
 	snapshot, err := objects.Snapshot(types.NamespacedName{Namespace: "infra", Name: "web"})
 	if err != nil {

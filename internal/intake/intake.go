@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -42,8 +43,19 @@ var kinds = []Kind{
 		func(o *gateway.Objects) *[]*gatewayv1.Gateway { return &o.Gateways }, "v1", "v1beta1"),
 	kind(gatewayv1.GroupName, "ListenerSet", "listenersets", true,
 		func(o *gateway.Objects) *[]*gatewayv1.ListenerSet { return &o.ListenerSets }, "v1"),
-	kind(gatewayv1.GroupName, "HTTPRoute", "httproutes", true,
-		func(o *gateway.Objects) *[]*gatewayv1.HTTPRoute { return &o.HTTPRoutes }, "v1", "v1beta1"),
+	routeKind[gatewayv1.HTTPRoute](gateway.KindHTTPRoute, "httproutes", "v1", "v1beta1"),
+	routeKind[gatewayv1.GRPCRoute](gateway.KindGRPCRoute, "grpcroutes", "v1"),
+	routeKind[gatewayv1.TLSRoute](gateway.KindTLSRoute, "tlsroutes", "v1"),
+	routeKind[gatewayv1.TCPRoute](gateway.KindTCPRoute, "tcproutes", "v1"),
+	routeKind[gatewayv1.UDPRoute](gateway.KindUDPRoute, "udproutes", "v1"),
+	kind(gatewayv1.GroupName, "ReferenceGrant", "referencegrants", true,
+		func(o *gateway.Objects) *[]*gatewayv1.ReferenceGrant { return &o.Grants }, "v1", "v1beta1"),
+	kind(corev1.GroupName, "Secret", "secrets", true,
+		func(o *gateway.Objects) *[]*corev1.Secret { return &o.Secrets }, "v1"),
+	kind(corev1.GroupName, "ConfigMap", "configmaps", true,
+		func(o *gateway.Objects) *[]*corev1.ConfigMap { return &o.ConfigMaps }, "v1"),
+	kind(corev1.GroupName, "Service", "services", true,
+		func(o *gateway.Objects) *[]*corev1.Service { return &o.Services }, "v1"),
 	kind(v1alpha1.GroupName, v1alpha1.KindGatewayClassBlueprint, "gatewayclassblueprints", false,
 		func(o *gateway.Objects) *[]*v1alpha1.GatewayClassBlueprint { return &o.Blueprints }, "v1alpha1"),
 	kind(v1alpha1.GroupName, v1alpha1.KindGatewayClassConfig, "gatewayclassconfigs", true,
@@ -58,15 +70,36 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 func kind[T any](group, name, resource string, namespaced bool, list func(*gateway.Objects) *[]*T, versions ...string) Kind {
 	return Kind{
 		GroupKind: schema.GroupKind{Group: group, Kind: name}, Resource: resource, Namespaced: namespaced, Versions: versions,
-		decode: func(into *gateway.Objects, text []byte) ([]error, error) {
-			object := new(T)
-			unknown, err := json.UnmarshalStrict(text, object)
-			if err == nil {
-				at := list(into)
-				*at = append(*at, object)
+		decode: decoder(func(into *gateway.Objects, object *T) {
+			at := list(into)
+			*at = append(*at, object)
+		}),
+	}
+}
+
+// routeKind is a kind of routes, which are kept together.
+func routeKind[T any, P interface {
+	*T
+	metav1.Object
+}](name gatewayv1.Kind, resource string, versions ...string) Kind {
+	return Kind{
+		GroupKind: schema.GroupKind{Group: gatewayv1.GroupName, Kind: string(name)}, Resource: resource, Namespaced: true, Versions: versions,
+		decode: decoder(func(into *gateway.Objects, object *T) {
+			if route, ok := gateway.RouteOf(P(object)); ok {
+				into.Routes = append(into.Routes, route)
 			}
-			return unknown, err
-		},
+		}),
+	}
+}
+
+func decoder[T any](add func(*gateway.Objects, *T)) func(*gateway.Objects, []byte) ([]error, error) {
+	return func(into *gateway.Objects, text []byte) ([]error, error) {
+		object := new(T)
+		unknown, err := json.UnmarshalStrict(text, object)
+		if err == nil {
+			add(into, object)
+		}
+		return unknown, err
 	}
 }
 

@@ -71,7 +71,12 @@ func add(o *gateway.Objects, u *unstructured.Unstructured) error {
 	case "ListenerSet":
 		return appendTyped[gatewayv1.ListenerSet](&o.ListenerSets, u)
 	case "HTTPRoute":
-		return appendTyped[gatewayv1.HTTPRoute](&o.HTTPRoutes, u)
+		var routes []*gatewayv1.HTTPRoute
+		if err := appendTyped(&routes, u); err != nil {
+			return err
+		}
+		o.Routes = append(o.Routes, gateway.HTTPRoute(routes[0]))
+		return nil
 	case "Namespace":
 		return appendTyped[corev1.Namespace](&o.Namespaces, u)
 	case "GatewayClassConfig":
@@ -98,7 +103,7 @@ func (w world) reversed() world {
 	o.Blueprints = backwards(o.Blueprints)
 	o.Gateways = backwards(o.Gateways)
 	o.ListenerSets = backwards(o.ListenerSets)
-	o.HTTPRoutes = backwards(o.HTTPRoutes)
+	o.Routes = backwards(o.Routes)
 	o.Namespaces = backwards(o.Namespaces)
 	o.ClassConfigs = backwards(o.ClassConfigs)
 	o.Configs = backwards(o.Configs)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
@@ -155,7 +154,7 @@ func (o *valuesOptions) ofRoute(s *session, r *report) ([]subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(s.objects.HTTPRoutes, func(route *gatewayv1.HTTPRoute) bool { return keyOf(route) == key }) {
+	if !slices.ContainsFunc(s.objects.Routes, func(r gateway.Route) bool { return r.Kind == gateway.KindHTTPRoute && keyOf(r.Object) == key }) {
 		return nil, fmt.Errorf("HTTPRoute %s: not found", key)
 	}
 	name := fmt.Sprintf("HTTPRoute %s", key)

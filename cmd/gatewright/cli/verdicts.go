@@ -137,10 +137,10 @@ func (r *renderer) reportLost() {
 			lost(fmt.Sprintf("ListenerSet %s", keyOf(set)), gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: key})
 		}
 	}
-	for _, route := range r.objects.HTTPRoutes {
-		for _, ref := range route.Spec.ParentRefs {
-			if key, ok := gateway.RouteParent(ref, route.Namespace); ok {
-				lost(fmt.Sprintf("HTTPRoute %s", keyOf(route)), key)
+	for _, route := range r.objects.Routes {
+		for _, ref := range route.ParentRefs {
+			if key, ok := gateway.RouteParent(ref, route.Object.GetNamespace()); ok {
+				lost(fmt.Sprintf("%s %s", route.Kind, keyOf(route.Object)), key)
 			}
 		}
 	}

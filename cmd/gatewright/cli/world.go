@@ -44,7 +44,7 @@ func (f fromFiles) ofKinds(context.Context, []schema.GroupVersionKind) ([]*unstr
 // dropDeleted leaves out Gateways and routes that are being deleted: nothing is rendered for them any more.
 func (w *world) dropDeleted() {
 	w.objects.Gateways = slices.DeleteFunc(w.objects.Gateways, deleted)
-	w.objects.HTTPRoutes = slices.DeleteFunc(w.objects.HTTPRoutes, deleted)
+	w.objects.Routes = slices.DeleteFunc(w.objects.Routes, func(r gateway.Route) bool { return deleted(r.Object) })
 }
 
 func deleted[T metav1.Object](o T) bool { return o.GetDeletionTimestamp() != nil }
