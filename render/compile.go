@@ -49,8 +49,10 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 	if t := b.Spec.GatewayTemplate; t != nil {
 		p.Gateway = c.set("gatewayTemplate", "", t.ResourceTemplates, t.Status)
 	}
-	if t := b.Spec.HTTPRouteTemplate; t != nil {
-		p.Routes["HTTPRoute"] = c.set("httpRouteTemplate", "HTTPRoute", t.ResourceTemplates, nil)
+	for _, route := range routeTemplates(&b.Spec) {
+		if t := route.template; t != nil {
+			p.Routes[route.kind] = c.set(route.field, route.kind, t.ResourceTemplates, nil)
+		}
 	}
 	c.checkPermits()
 	if len(c.problems) > 0 {
@@ -64,6 +66,24 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// routeTemplate is what a blueprint has for one kind of routes; template is nil if it has nothing.
+type routeTemplate struct {
+	kind     gatewayv1.Kind
+	field    string
+	template *v1alpha1.RouteTemplate
+}
+
+// routeTemplates are those of every kind, in the order of the blueprint's fields, which is that of the problems.
+func routeTemplates(spec *v1alpha1.GatewayClassBlueprintSpec) []routeTemplate {
+	return []routeTemplate{
+		{"HTTPRoute", "httpRouteTemplate", spec.HTTPRouteTemplate},
+		{"GRPCRoute", "grpcRouteTemplate", spec.GRPCRouteTemplate},
+		{"TLSRoute", "tlsRouteTemplate", spec.TLSRouteTemplate},
+		{"TCPRoute", "tcpRouteTemplate", spec.TCPRouteTemplate},
+		{"UDPRoute", "udpRouteTemplate", spec.UDPRouteTemplate},
+	}
 }
 
 // all are the units of a set, with that of the status.
@@ -92,10 +112,6 @@ func (c *compiler) refuseUnsupported() {
 	}{
 		{"spec.serviceAccountRef", spec.ServiceAccountRef != nil},
 		{"spec.readyWhen", len(spec.ReadyWhen) > 0},
-		{"spec.grpcRouteTemplate", spec.GRPCRouteTemplate != nil},
-		{"spec.tlsRouteTemplate", spec.TLSRouteTemplate != nil},
-		{"spec.tcpRouteTemplate", spec.TCPRouteTemplate != nil},
-		{"spec.udpRouteTemplate", spec.UDPRouteTemplate != nil},
 	} {
 		if unsupported.set {
 			c.say(unsupported.field, 0, "is not supported by this version; remove it")

@@ -129,11 +129,9 @@ func TestCompileRefusesWhatItWouldIgnore(t *testing.T) {
 	b := blueprint(map[string]string{"t": configMap("")})
 	b.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"}
 	b.Spec.ReadyWhen = map[string]string{"t": "true"}
-	b.Spec.GRPCRouteTemplate, b.Spec.TLSRouteTemplate = &v1alpha1.RouteTemplate{}, &v1alpha1.RouteTemplate{}
-	b.Spec.TCPRouteTemplate, b.Spec.UDPRouteTemplate = &v1alpha1.RouteTemplate{}, &v1alpha1.RouteTemplate{}
 	_, err := Compile(b)
 	var want []string
-	for _, field := range []string{"serviceAccountRef", "readyWhen", "grpcRouteTemplate", "tlsRouteTemplate", "tcpRouteTemplate", "udpRouteTemplate"} {
+	for _, field := range []string{"serviceAccountRef", "readyWhen"} {
 		want = append(want, "spec."+field+": is not supported by this version; remove it")
 	}
 	if diff := cmp.Diff(strings.Join(want, "\n"), err.Error()); diff != "" {

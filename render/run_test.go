@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 )
@@ -257,24 +258,46 @@ func TestNoObjectIsRenderedTwice(t *testing.T) {
 	}
 }
 
-func TestRoutes(t *testing.T) {
+func TestRoutesOfEveryKindAreRenderedByTheirOwnTemplates(t *testing.T) {
 	b := blueprint(nil)
-	b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{
-		"route": namedMap("{{ .HTTPRoute.metadata.name }}-{{ .Gateway.metadata.name }}",
-			"data:\n  same: {{ eq .Route.metadata.name .HTTPRoute.metadata.name | quote }}\n  parent: {{ .ParentRef.name }}\n  hostnames: {{ .Hostnames.Union | join \",\" }}/{{ .Hostnames.Intersection | join \",\" }}"),
-	}}
+	for field, template := range map[string]**v1alpha1.RouteTemplate{
+		"HTTPRoute": &b.Spec.HTTPRouteTemplate, "GRPCRoute": &b.Spec.GRPCRouteTemplate, "TLSRoute": &b.Spec.TLSRouteTemplate,
+		"TCPRoute": &b.Spec.TCPRouteTemplate, "UDPRoute": &b.Spec.UDPRouteTemplate,
+	} {
+		*template = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"route": namedMap(
+			"{{ ."+field+".metadata.name }}-{{ .Gateway.metadata.name }}",
+			"data:\n  kind: "+field+"\n  same: {{ eq .Route.metadata.name ."+field+".metadata.name | quote }}\n  parent: {{ .ParentRef.name }}\n"+
+				"  hostnames: {{ .Hostnames.Union | join \",\" }}/{{ .Hostnames.Intersection | join \",\" }}")}}
+	}
 	p, err := Compile(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := p.Routes["HTTPRoute"].Start(Context{
-		Namespace: "team-b", Route: tree(t, `{"metadata": {"name": "shop"}}`), ParentRef: tree(t, `{"name": "web"}`),
-		Gateway: tree(t, `{"metadata": {"name": "web"}}`), Hostnames: Hostnames{Union: []string{"a", "b"}, Intersection: []string{"a"}},
-	})
-	got := run.Advance(nothing)
-	want := []Object{{Template: "route", Unstructured: &unstructured.Unstructured{Object: tree(t, `{"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": {"name": "shop-web", "namespace": "team-b"}, "data": {"same": "true", "parent": "web", "hostnames": "a,b/a"}}`)}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%v (-want +got):\n%s", run.Result().Failed, diff)
+	for _, kind := range []gatewayv1.Kind{"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
+		t.Run(string(kind), func(t *testing.T) {
+			run := p.Routes[kind].Start(Context{
+				Namespace: "team-b", Route: tree(t, `{"metadata": {"name": "shop"}}`), ParentRef: tree(t, `{"name": "web"}`),
+				Gateway: tree(t, `{"metadata": {"name": "web"}}`), Hostnames: Hostnames{Union: []string{"a", "b"}, Intersection: []string{"a"}},
+			})
+			got := run.Advance(nothing)
+			want := []Object{{Template: "route", Unstructured: &unstructured.Unstructured{Object: tree(t, `{"apiVersion": "v1", "kind": "ConfigMap",
+				"metadata": {"name": "shop-web", "namespace": "team-b"},
+				"data": {"kind": "`+string(kind)+`", "same": "true", "parent": "web", "hostnames": "a,b/a"}}`)}}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", run.Result().Failed, diff)
+			}
+		})
+	}
+}
+
+func TestARouteTemplateKnowsItsOwnKindOnly(t *testing.T) {
+	b := blueprint(nil)
+	b.Spec.GRPCRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"route": namedMap("{{ .HTTPRoute.metadata.name }}", "")}}
+	b.Spec.UDPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"route": namedMap("{{ .Rout.metadata.name }}", "")}}
+	_, err := Compile(b)
+	want := "grpcRouteTemplate route, line 4: there is no .HTTPRoute here: it is only there in route templates of its kind\n" +
+		"udpRouteTemplate route, line 4: there is no .Rout; did you mean .Route?"
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }

@@ -14,7 +14,7 @@ type Context struct {
 	Gateway map[string]any
 	// Listeners is `.Listeners`: the merged listeners, each a map.
 	Listeners []any
-	// Route is `.Route`, and `.HTTPRoute` for an HTTPRoute; nil for a Gateway.
+	// Route is `.Route`, and also `.HTTPRoute`, `.GRPCRoute`, ... after its kind; nil for a Gateway.
 	Route map[string]any
 	// ParentRef is `.ParentRef`: the parent that the route is rendered for; nil for a Gateway.
 	ParentRef map[string]any

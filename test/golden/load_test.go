@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -71,12 +72,15 @@ func add(o *gateway.Objects, u *unstructured.Unstructured) error {
 	case "ListenerSet":
 		return appendTyped[gatewayv1.ListenerSet](&o.ListenerSets, u)
 	case "HTTPRoute":
-		var routes []*gatewayv1.HTTPRoute
-		if err := appendTyped(&routes, u); err != nil {
-			return err
-		}
-		o.Routes = append(o.Routes, gateway.HTTPRoute(routes[0]))
-		return nil
+		return appendRoute[gatewayv1.HTTPRoute](o, u)
+	case "GRPCRoute":
+		return appendRoute[gatewayv1.GRPCRoute](o, u)
+	case "TLSRoute":
+		return appendRoute[gatewayv1.TLSRoute](o, u)
+	case "TCPRoute":
+		return appendRoute[gatewayv1.TCPRoute](o, u)
+	case "UDPRoute":
+		return appendRoute[gatewayv1.UDPRoute](o, u)
 	case "Namespace":
 		return appendTyped[corev1.Namespace](&o.Namespaces, u)
 	case "GatewayClassConfig":
@@ -93,6 +97,21 @@ func appendTyped[T any](list *[]*T, u *unstructured.Unstructured) error {
 		return fmt.Errorf("%s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
 	}
 	*list = append(*list, typed)
+	return nil
+}
+
+// appendRoute files a route of any kind. T is its type.
+func appendRoute[T any, P interface {
+	*T
+	metav1.Object
+}](o *gateway.Objects, u *unstructured.Unstructured) error {
+	var routes []*T
+	if err := appendTyped(&routes, u); err != nil {
+		return err
+	}
+	if route, ok := gateway.RouteOf(P(routes[0])); ok {
+		o.Routes = append(o.Routes, route)
+	}
 	return nil
 }
 

@@ -65,18 +65,20 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 		spoil func(*spec)
 		words []string
 	}{
-		"a template that does not parse":      {text("kind: ConfigMap\nmetadata:\n  name: {{ .Gateway.metadata.name"), []string{"bad", "line 3"}},
-		"a function that does not exist":      {text("kind: {{ env \"HOME\" }}"), []string{"bad", "line 1", "env"}},
-		"a template that waits for itself":    {text(waitFor("bad")), []string{"bad"}},
-		"a template that waits for no other":  {text(waitFor("nobody")), []string{"bad", "nobody"}},
-		"a kind of our own":                   {text("apiVersion: gatewright.dev/v1alpha1\nkind: GatewayConfig\nmetadata:\n  name: a"), []string{"bad", "gatewright.dev"}},
-		"a kind that lends rights":            {text("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: a"), []string{"bad", "ClusterRole", "permits"}},
-		"helpers that do not parse":           {func(s *spec) { s.Helpers = "{{ define" }, []string{"spec.helpers", "line 1"}},
-		"a status template that is no YAML":   {func(s *spec) { s.GatewayTemplate.Status = &v1alpha1.StatusTemplate{Template: "{{ end }}"} }, []string{"status", "line 1"}},
-		"a condition that is no expression":   {spoilValues, []string{"spec.values.constraints[0].when"}},
-		"readyWhen, which is not acted on":    {func(s *spec) { s.ReadyWhen = map[string]string{"good": "true"} }, []string{"spec.readyWhen"}},
-		"an identity, which is not acted on":  {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"} }, []string{"spec.serviceAccountRef"}},
-		"routes of a kind that is not served": {func(s *spec) { s.GRPCRouteTemplate = &v1alpha1.RouteTemplate{} }, []string{"spec.grpcRouteTemplate"}},
+		"a template that does not parse":     {text("kind: ConfigMap\nmetadata:\n  name: {{ .Gateway.metadata.name"), []string{"bad", "line 3"}},
+		"a function that does not exist":     {text("kind: {{ env \"HOME\" }}"), []string{"bad", "line 1", "env"}},
+		"a template that waits for itself":   {text(waitFor("bad")), []string{"bad"}},
+		"a template that waits for no other": {text(waitFor("nobody")), []string{"bad", "nobody"}},
+		"a kind of our own":                  {text("apiVersion: gatewright.dev/v1alpha1\nkind: GatewayConfig\nmetadata:\n  name: a"), []string{"bad", "gatewright.dev"}},
+		"a kind that lends rights":           {text("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: a"), []string{"bad", "ClusterRole", "permits"}},
+		"helpers that do not parse":          {func(s *spec) { s.Helpers = "{{ define" }, []string{"spec.helpers", "line 1"}},
+		"a status template that is no YAML":  {func(s *spec) { s.GatewayTemplate.Status = &v1alpha1.StatusTemplate{Template: "{{ end }}"} }, []string{"status", "line 1"}},
+		"a condition that is no expression":  {spoilValues, []string{"spec.values.constraints[0].when"}},
+		"readyWhen, which is not acted on":   {func(s *spec) { s.ReadyWhen = map[string]string{"good": "true"} }, []string{"spec.readyWhen"}},
+		"an identity, which is not acted on": {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"} }, []string{"spec.serviceAccountRef"}},
+		"a route template that does not parse": {func(s *spec) {
+			s.GRPCRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: templates{"bad": "{{ end }}"}}
+		}, []string{"grpcRouteTemplate bad", "line 1"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
