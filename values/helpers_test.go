@@ -138,3 +138,39 @@ func tree(t testing.TB, text string) Tree {
 	}
 	return parsed
 }
+
+// policyAt describes a policy of a test; see at.
+type policyAt struct {
+	level   Level
+	name    string
+	created int
+	blocks  string
+}
+
+// found is what the tests compare: the values, and in short what became of the blocks that are not in them.
+type found struct {
+	Tree     Tree
+	Inactive []string
+	Removed  []string
+	Warnings []string
+}
+
+func summary(e Effective) found {
+	f := found{Tree: e.Tree}
+	for _, i := range e.Inactive {
+		by := ""
+		if i.By != nil {
+			by = " by " + i.By.SetBy
+		}
+		f.Inactive = append(f.Inactive, i.SetBy+" "+i.Block+": "+string(i.Reason)+by)
+	}
+	for _, r := range e.Removed {
+		f.Removed = append(f.Removed, r.Path+" of "+r.SetBy+" by "+r.By.Block+" of "+r.By.SetBy)
+	}
+	for _, w := range e.Warnings {
+		f.Warnings = append(f.Warnings, w.SetBy+" "+w.Block+w.Path+": "+string(w.Reason))
+	}
+	return f
+}
+
+const atomicOverride = "\nmerge: {override: {strategy: atomic}}"
