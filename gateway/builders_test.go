@@ -171,3 +171,50 @@ func certIn(l gatewayv1.Listener, namespace gatewayv1.Namespace) gatewayv1.Liste
 	l.TLS.CertificateRefs[0].Namespace = &namespace
 	return l
 }
+
+// withCertificates is the listener with these certificates.
+func withCertificates(l gatewayv1.Listener, refs ...gatewayv1.SecretObjectReference) gatewayv1.Listener {
+	l.TLS = &gatewayv1.ListenerTLSConfig{Mode: new(gatewayv1.TLSModeTerminate), CertificateRefs: refs}
+	return l
+}
+
+// secretRef refers to a Secret; namespace may be "".
+func secretRef(namespace gatewayv1.Namespace, name gatewayv1.ObjectName) gatewayv1.SecretObjectReference {
+	ref := gatewayv1.SecretObjectReference{Name: name}
+	if namespace != "" {
+		ref.Namespace = &namespace
+	}
+	return ref
+}
+
+// authorityRef refers to certificates of authorities; namespace may be "".
+func authorityRef(kind gatewayv1.Kind, namespace gatewayv1.Namespace, name gatewayv1.ObjectName) gatewayv1.ObjectReference {
+	ref := gatewayv1.ObjectReference{Kind: kind, Name: name}
+	if namespace != "" {
+		ref.Namespace = &namespace
+	}
+	return ref
+}
+
+// backendRef refers to a Service; namespace may be "".
+func backendRef(namespace gatewayv1.Namespace, name gatewayv1.ObjectName) gatewayv1.BackendRef {
+	ref := gatewayv1.BackendRef{}
+	ref.Name, ref.Port = name, new(gatewayv1.PortNumber(80))
+	if namespace != "" {
+		ref.Namespace = &namespace
+	}
+	return ref
+}
+
+// frontend is spec.tls of a Gateway that wants clients to have certificates of these authorities.
+func frontend(refs ...gatewayv1.ObjectReference) *gatewayv1.GatewayTLSConfig {
+	return &gatewayv1.GatewayTLSConfig{Frontend: &gatewayv1.FrontendTLSConfig{Default: validating(refs...)}}
+}
+
+func validating(refs ...gatewayv1.ObjectReference) gatewayv1.TLSConfig {
+	return gatewayv1.TLSConfig{Validation: &gatewayv1.FrontendTLSValidation{CACertificateRefs: refs}}
+}
+
+func parameters(group gatewayv1.Group, kind gatewayv1.Kind, name string) *gatewayv1.GatewayInfrastructure {
+	return &gatewayv1.GatewayInfrastructure{ParametersRef: &gatewayv1.LocalParametersReference{Group: group, Kind: kind, Name: name}}
+}

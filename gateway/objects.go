@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -61,7 +62,46 @@ func (o Objects) Snapshot(key types.NamespacedName) (Snapshot, error) {
 	s.Routes = o.routes(key, s.ListenerSets)
 	s.Namespaces = o.namespaces(s)
 	s.Policies = o.policies(s.Namespaces)
+	o.resolve(&s)
 	return s, nil
+}
+
+// resolve fills in what the objects of a snapshot refer to. A Secret, ConfigMap, Service or GatewayConfig that nobody wrote down is
+// taken to exist and to be good, as namespaces are; one that is written down is judged. Consent must be written down: to take it
+// for given would hide that it is missing.
+func (o Objects) resolve(s *Snapshot) {
+	refs := s.References()
+	s.Grants = o.Grants
+	s.Secrets = known(refs.Secrets, o.Secrets, CertificateOf)
+	s.ConfigMaps = known(refs.ConfigMaps, o.ConfigMaps, AuthoritiesOf)
+	s.Services = map[types.NamespacedName]bool{}
+	for _, key := range refs.Services {
+		s.Services[key] = true
+	}
+	s.Configs = map[string]bool{}
+	for _, config := range o.Configs {
+		if config.Namespace == s.Gateway.Namespace {
+			s.Configs[config.Name] = true
+		}
+	}
+	if name, ok := parametersName(s.Gateway); ok {
+		s.Configs[name] = true
+	}
+}
+
+// known judges the named objects that are written down, and takes the others for good.
+func known[T metav1.Object](names []types.NamespacedName, written []T, judge func(T) Certificate) map[types.NamespacedName]Certificate {
+	out := make(map[types.NamespacedName]Certificate, len(names))
+	for _, name := range names {
+		out[name] = Certificate{}
+	}
+	for _, object := range written {
+		key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+		if _, named := out[key]; named {
+			out[key] = judge(object)
+		}
+	}
+	return out
 }
 
 // implementation finds the class of a Gateway and the blueprint of that class.

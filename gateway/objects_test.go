@@ -85,6 +85,9 @@ func TestSnapshot(t *testing.T) {
 			"team-b": {"kubernetes.io/metadata.name": "team-b"},
 			"team-c": {"kubernetes.io/metadata.name": "team-c"},
 		},
+		Secrets: map[types.NamespacedName]gateway.Certificate{}, ConfigMaps: map[types.NamespacedName]gateway.Certificate{},
+		Services: map[types.NamespacedName]bool{},
+		Configs:  map[string]bool{"gateways": true},
 		Policies: []v1alpha1.Policy{o.ClassConfigs[0], o.ClassConfigs[1], o.Configs[0], o.Configs[1]},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -161,5 +164,53 @@ func TestSnapshotErrors(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestSnapshotReferences promises that what nobody wrote down is taken to exist, and that what is written down is judged.
+func TestSnapshotReferences(t *testing.T) {
+	key := func(namespace, name string) types.NamespacedName {
+		return types.NamespacedName{Namespace: namespace, Name: name}
+	}
+	grants := []*gatewayv1.ReferenceGrant{{ObjectMeta: meta("certs", "grant", 0)}}
+	o := world()
+	infra := o.Gateways[1]
+	infra.Spec.Listeners = append(infra.Spec.Listeners,
+		withCertificates(listener("one", https, 443, ""), secretRef("", "bad"), secretRef("certs", "unwritten")))
+	infra.Spec.TLS = frontend(authorityRef("ConfigMap", "", "empty"), authorityRef("ConfigMap", "", "unwritten"))
+	infra.Spec.Infrastructure = parameters(v1alpha1.GroupName, "GatewayConfig", "unwritten")
+	r := httpRoute("team-a", "route", toGateway("", 0))
+	r.Spec.Rules = []gatewayv1.HTTPRouteRule{{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: backendRef("", "unwritten")}}}}
+	o.Routes = append(o.Routes, gateway.HTTPRoute(r))
+	o.Grants = grants
+	o.Secrets = []*corev1.Secret{{ObjectMeta: meta("infra", "bad", 0)}, {ObjectMeta: meta("infra", "unrelated", 0)}}
+	o.ConfigMaps = []*corev1.ConfigMap{{ObjectMeta: meta("infra", "empty", 0)}, {ObjectMeta: meta("infra", "unrelated", 0)}}
+
+	got, err := o.Snapshot(key("infra", "gw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type references struct {
+		Grants     []*gatewayv1.ReferenceGrant
+		Secrets    map[types.NamespacedName]gateway.Certificate
+		ConfigMaps map[types.NamespacedName]gateway.Certificate
+		Services   map[types.NamespacedName]bool
+		Configs    map[string]bool
+	}
+	want := references{
+		Grants: grants,
+		Secrets: map[types.NamespacedName]gateway.Certificate{
+			key("infra", "bad"):       gateway.CertificateOf(&corev1.Secret{}),
+			key("certs", "unwritten"): {},
+		},
+		ConfigMaps: map[types.NamespacedName]gateway.Certificate{
+			key("infra", "empty"):     {Authorities: "it has no data under the key ca.crt"},
+			key("infra", "unwritten"): {},
+		},
+		Services: map[types.NamespacedName]bool{key("team-a", "unwritten"): true},
+		Configs:  map[string]bool{"gateways": true, "unwritten": true},
+	}
+	if diff := cmp.Diff(want, references{got.Grants, got.Secrets, got.ConfigMaps, got.Services, got.Configs}); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
 	}
 }

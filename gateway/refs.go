@@ -1,8 +1,12 @@
 package gateway
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
 )
 
 // Kinds of Gateway API that the package tells apart.
@@ -40,6 +44,28 @@ func ParentGateway(ls *gatewayv1.ListenerSet) (types.NamespacedName, bool) {
 	isGateway := valueOr(ref.Kind, KindGateway) == KindGateway && valueOr(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName
 	return types.NamespacedName{Namespace: namespaceOr(ref.Namespace, ls.Namespace), Name: string(ref.Name)}, isGateway
 }
+
+// parametersName names the GatewayConfig that a Gateway refers to in spec.infrastructure.parametersRef. It is false for one that
+// refers to nothing, or to another kind: a GatewayConfig of its own namespace is all that can be meant.
+func parametersName(gw *gatewayv1.Gateway) (string, bool) {
+	if gw.Spec.Infrastructure == nil || gw.Spec.Infrastructure.ParametersRef == nil {
+		return "", false
+	}
+	ref := gw.Spec.Infrastructure.ParametersRef
+	return ref.Name, ref.Group == v1alpha1.GroupName && ref.Kind == v1alpha1.KindGatewayConfig
+}
+
+// tlsMode is where TLS ends that a listener speaks; "" for one without tls settings.
+func tlsMode(l *gatewayv1.Listener) gatewayv1.TLSModeType {
+	if l.TLS == nil {
+		return ""
+	}
+	return cmp.Or(valueOr(l.TLS.Mode, ""), gatewayv1.TLSModeTerminate)
+}
+
+// terminates says whether TLS ends at a listener, so that its certificates are used; with mode Passthrough they are ignored
+// (ListenerTLSConfig.Mode).
+func terminates(l *gatewayv1.Listener) bool { return tlsMode(l) == gatewayv1.TLSModeTerminate }
 
 func valueOr[T any](p *T, fallback T) T {
 	if p == nil {

@@ -1,11 +1,13 @@
 package gateway
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/certificate"
 )
 
 // Snapshot is everything that may be known about one Gateway. What is not in it does not exist. Gateway must be set;
@@ -24,13 +26,13 @@ type Snapshot struct {
 	// Namespaces holds the labels of every namespace that holds one of the above. A namespace that is missing here is
 	// selected by no selector.
 	Namespaces map[string]labels.Set
-	// Grants are the ReferenceGrants of every namespace that something of the above refers into. More do no harm.
+	// Grants are the ReferenceGrants of every namespace that something of the above refers into; see References. More do no harm.
 	Grants []*gatewayv1.ReferenceGrant
-	// Secrets and ConfigMaps say what is known of those that the Gateway and the ListenerSets refer to, and of no others. One that
-	// is missing here does not exist.
+	// Secrets and ConfigMaps say what is known of those that the Gateway and the ListenerSets refer to; see References. One that is
+	// missing here does not exist.
 	Secrets    map[types.NamespacedName]Certificate
 	ConfigMaps map[types.NamespacedName]Certificate
-	// Services are the Services that the routes refer to and that exist.
+	// Services are the Services that the routes refer to and that exist; see References.
 	Services map[types.NamespacedName]bool
 	// Configs are the GatewayConfigs of the Gateway's namespace, by name, for spec.infrastructure.parametersRef.
 	Configs map[string]bool
@@ -38,8 +40,22 @@ type Snapshot struct {
 	Policies []v1alpha1.Policy
 }
 
-// Certificate says what is in a Secret or ConfigMap that a listener refers to, as far as it may be known: never the key itself.
+// Certificate says what is in a Secret or ConfigMap that is referred to, as far as it may be known: never the content itself. A
+// problem is told in words for people and without any of the content; it is empty if there is none. CertificateOf and
+// AuthoritiesOf make one.
 type Certificate struct {
-	// Problem says what is wrong with the content, in words for people and without any of it; empty if it can be used.
-	Problem string
+	// KeyPair is what stands against using it as a certificate with its key. A ConfigMap is never asked.
+	KeyPair string
+	// Authorities is what stands against using it as certificates of authorities.
+	Authorities string
+}
+
+// CertificateOf judges a Secret.
+func CertificateOf(secret *corev1.Secret) Certificate {
+	return Certificate{KeyPair: certificate.KeyPair(secret), Authorities: certificate.Authorities(secret)}
+}
+
+// AuthoritiesOf judges a ConfigMap.
+func AuthoritiesOf(config *corev1.ConfigMap) Certificate {
+	return Certificate{Authorities: certificate.AuthoritiesOf(config)}
 }

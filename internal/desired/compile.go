@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
 	"github.com/gatewright/gatewright/render"
 	"github.com/gatewright/gatewright/values"
@@ -23,6 +24,9 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Compiled, verdict.Verdict) {
 	own, v := CompileValues(b)
 	if !v.OK {
 		problems = append(problems, v.Message)
+	}
+	if err := gateway.CheckFeatures(b); err != nil {
+		problems = append(problems, err.Error())
 	}
 	program, err := render.Compile(b)
 	if err != nil {

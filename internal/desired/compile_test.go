@@ -34,6 +34,8 @@ func TestCompileNamesEverythingThatIsWrong(t *testing.T) {
 			verdict.No(v1alpha1.ReasonInvalid, "spec.values.schema cannot be used; write an openAPIV3Schema, or leave the schema out")},
 		"a schema that is no good": {template + "values: {schema: {openAPIV3Schema: {type: object, propertys: {}}}}",
 			verdict.No(v1alpha1.ReasonInvalid, `spec.values.schema.openAPIV3Schema: has an unknown keyword "propertys"; did you mean properties?`)},
+		"a feature that Gateway API does not have": {template + "supports: {features: [HTTPRouteCORS, GatewayStaticAddress]}",
+			verdict.No(v1alpha1.ReasonInvalid, `spec.supports.features[1]: Gateway API has no feature "GatewayStaticAddress"; did you mean GatewayStaticAddresses?`)},
 		"a schema, a block and a template that are no good": {broken + "values: {default: [], schema: {openAPIV3Schema: {type: string}}}",
 			verdict.No(v1alpha1.ReasonInvalid, "spec.values.schema.openAPIV3Schema.type: must be object, which the values are\n"+
 				"spec.values.default must be an object, but is a list; write keys with values under it\n"+
