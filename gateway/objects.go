@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,9 @@ type Objects struct {
 	Namespaces   []*corev1.Namespace
 	ClassConfigs []*v1alpha1.GatewayClassConfig
 	Configs      []*v1alpha1.GatewayConfig
+	// Complete are those of the kinds Secret, ConfigMap, Service and GatewayConfig of which all that is referred to was looked for: one
+	// that is not here does not exist. Of the others, what nobody wrote down is taken to exist and to be good.
+	Complete []gatewayv1.Kind
 	// ControllerNamespace is where GatewayClassConfigs are global; empty means v1alpha1.DefaultControllerNamespace.
 	ControllerNamespace string
 }
@@ -67,37 +71,43 @@ func (o Objects) Snapshot(key types.NamespacedName) (Snapshot, error) {
 }
 
 // resolve fills in what the objects of a snapshot refer to. A Secret, ConfigMap, Service or GatewayConfig that nobody wrote down is
-// taken to exist and to be good, as namespaces are; one that is written down is judged. Consent must be written down: to take it
-// for given would hide that it is missing.
+// taken to exist and to be good, as namespaces are, unless its kind is complete; one that is written down is judged. Consent must
+// be written down: to take it for given would hide that it is missing.
 func (o Objects) resolve(s *Snapshot) {
 	refs := s.References()
 	s.Grants = o.Grants
-	s.Secrets = known(refs.Secrets, o.Secrets, CertificateOf)
-	s.ConfigMaps = known(refs.ConfigMaps, o.ConfigMaps, AuthoritiesOf)
-	s.Services = map[types.NamespacedName]bool{}
-	for _, key := range refs.Services {
-		s.Services[key] = true
-	}
+	s.Secrets = known(refs.Secrets, o.Secrets, CertificateOf, Certificate{}, o.complete(kindSecret))
+	s.ConfigMaps = known(refs.ConfigMaps, o.ConfigMaps, AuthoritiesOf, Certificate{}, o.complete(kindConfigMap))
+	s.Services = known(refs.Services, o.Services, func(*corev1.Service) bool { return true }, true, o.complete(kindService))
 	s.Configs = map[string]bool{}
 	for _, config := range o.Configs {
 		if config.Namespace == s.Gateway.Namespace {
 			s.Configs[config.Name] = true
 		}
 	}
-	if name, ok := parametersName(s.Gateway); ok {
+	if name, ok := parametersName(s.Gateway); ok && !o.complete(v1alpha1.KindGatewayConfig) {
 		s.Configs[name] = true
 	}
 }
 
-// known judges the named objects that are written down, and takes the others for good.
-func known[T metav1.Object](names []types.NamespacedName, written []T, judge func(T) Certificate) map[types.NamespacedName]Certificate {
-	out := make(map[types.NamespacedName]Certificate, len(names))
+// complete says whether what is not here of a kind does not exist.
+func (o Objects) complete(kind gatewayv1.Kind) bool { return slices.Contains(o.Complete, kind) }
+
+// known judges the named objects that are written down. Others do not exist if the kind is complete; else they are as good as one
+// can be.
+func known[T metav1.Object, V any](
+	names []types.NamespacedName, written []T, judge func(T) V, good V, complete bool,
+) map[types.NamespacedName]V {
+	out := make(map[types.NamespacedName]V, len(names))
+	named := make(map[types.NamespacedName]bool, len(names))
 	for _, name := range names {
-		out[name] = Certificate{}
+		named[name] = true
+		if !complete {
+			out[name] = good
+		}
 	}
 	for _, object := range written {
-		key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
-		if _, named := out[key]; named {
+		if key := (types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}); named[key] {
 			out[key] = judge(object)
 		}
 	}

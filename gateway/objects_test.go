@@ -167,7 +167,8 @@ func TestSnapshotErrors(t *testing.T) {
 	}
 }
 
-// TestSnapshotReferences promises that what nobody wrote down is taken to exist, and that what is written down is judged.
+// TestSnapshotReferences promises that what nobody wrote down is taken to exist unless its kind is complete, and that what is
+// written down is judged.
 func TestSnapshotReferences(t *testing.T) {
 	key := func(namespace, name string) types.NamespacedName {
 		return types.NamespacedName{Namespace: namespace, Name: name}
@@ -212,5 +213,16 @@ func TestSnapshotReferences(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, references{got.Grants, got.Secrets, got.ConfigMaps, got.Services, got.Configs}); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
+	}
+	o.Complete = []gatewayv1.Kind{"Secret", "ConfigMap", "Service", "GatewayConfig"}
+	if got, err = o.Snapshot(key("infra", "gw")); err != nil {
+		t.Fatal(err)
+	}
+	delete(want.Secrets, key("certs", "unwritten"))
+	delete(want.ConfigMaps, key("infra", "unwritten"))
+	delete(want.Services, key("team-a", "unwritten"))
+	delete(want.Configs, "unwritten")
+	if diff := cmp.Diff(want, references{got.Grants, got.Secrets, got.ConfigMaps, got.Services, got.Configs}); diff != "" {
+		t.Errorf("references where all that there is was looked for (-want +got):\n%s", diff)
 	}
 }
