@@ -221,6 +221,7 @@ func (c *compiler) unit(field string, src source, variables, siblings []string) 
 	if src.name != statusTemplate {
 		u.kinds = c.unitKinds(field, src, own)
 	}
+	u.uses = usesOf(own, c.writtenHelpers)
 	learned, trees := c.instrument(field, src, own, variables), maps.Clone(own)
 	maps.Copy(learned, c.helperFacts)
 	maps.Copy(trees, c.helpers)

@@ -49,3 +49,12 @@ func (s *Set) Reads(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||
 		(s.status != nil && slices.Contains(s.status.reads, name))
 }
+
+// Uses are the parts of the context that its templates may read.
+func (s *Set) Uses() Uses {
+	var uses Uses
+	for _, u := range s.all() {
+		uses = uses.and(u.uses)
+	}
+	return uses
+}

@@ -24,6 +24,8 @@ type unit struct {
 	functions map[string]bool
 	// reads are the siblings whose live objects it sees, sorted.
 	reads []string
+	// uses are the parts of the context that it may read.
+	uses Uses
 	// kinds that its objects may have; nil for the status template.
 	kinds map[schema.GroupVersionKind]bool
 	// lines are the lines on which its pieces of text start, by their first byte.
