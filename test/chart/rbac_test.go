@@ -126,6 +126,7 @@ func TestRolesOfBlueprintsAddUpToTheControllers(t *testing.T) {
 	}
 	want := []string{
 		"edge-gw-blueprint-aws-alb-crossplane", "edge-gw-blueprint-istio-ingress", "edge-gw-blueprint-kinds", "edge-gw-blueprint-shadow",
+		"edge-gw-blueprint-shadow-gateway",
 	}
 	slices.Sort(summed)
 	if diff := cmp.Diff(want, summed); diff != "" {

@@ -81,8 +81,16 @@ func add(o *gateway.Objects, u *unstructured.Unstructured) error {
 		return appendRoute[gatewayv1.TCPRoute](o, u)
 	case "UDPRoute":
 		return appendRoute[gatewayv1.UDPRoute](o, u)
+	case "ReferenceGrant":
+		return appendTyped[gatewayv1.ReferenceGrant](&o.Grants, u)
 	case "Namespace":
 		return appendTyped[corev1.Namespace](&o.Namespaces, u)
+	case "Secret":
+		return appendTyped[corev1.Secret](&o.Secrets, u)
+	case "ConfigMap":
+		return appendTyped[corev1.ConfigMap](&o.ConfigMaps, u)
+	case "Service":
+		return appendTyped[corev1.Service](&o.Services, u)
 	case "GatewayClassConfig":
 		return appendTyped[v1alpha1.GatewayClassConfig](&o.ClassConfigs, u)
 	case "GatewayConfig":
@@ -123,7 +131,11 @@ func (w world) reversed() world {
 	o.Gateways = backwards(o.Gateways)
 	o.ListenerSets = backwards(o.ListenerSets)
 	o.Routes = backwards(o.Routes)
+	o.Grants = backwards(o.Grants)
 	o.Namespaces = backwards(o.Namespaces)
+	o.Secrets = backwards(o.Secrets)
+	o.ConfigMaps = backwards(o.ConfigMaps)
+	o.Services = backwards(o.Services)
 	o.ClassConfigs = backwards(o.ClassConfigs)
 	o.Configs = backwards(o.Configs)
 	return world{objects: o, live: backwards(w.live)}
