@@ -288,6 +288,7 @@ func TestBlueprintsThatStandOnOtherControllersConvergeToWhatIsRenderedOffline(t 
 	t.Parallel()
 	for _, c := range []struct{ blueprint, name string }{
 		{"istio-ingress", "observed"}, {"istio-ingress", "route"}, {"aws-alb-crossplane", "observed"},
+		{"shadow-gateway", "minimal"}, {"shadow-gateway", "many"},
 	} {
 		t.Run(c.blueprint+" "+c.name, func(t *testing.T) {
 			dir := filepath.Join(kube.RepoRoot(), "blueprints", c.blueprint)
