@@ -36,6 +36,7 @@ var needed = []schema.GroupKind{
 	{Group: "gateway.networking.k8s.io", Kind: "TLSRoute"},
 	{Group: "gateway.networking.k8s.io", Kind: "TCPRoute"},
 	{Group: "gateway.networking.k8s.io", Kind: "UDPRoute"},
+	{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"},
 	{Group: "gatewright.dev", Kind: "GatewayClassBlueprint"},
 	{Group: "gatewright.dev", Kind: "GatewayClassConfig"},
 	{Group: "gatewright.dev", Kind: "GatewayConfig"},

@@ -50,8 +50,7 @@ var kinds = []Kind{
 	routeKind[gatewayv1.UDPRoute](gateway.KindUDPRoute, "udproutes", "v1"),
 	kind(gatewayv1.GroupName, "ReferenceGrant", "referencegrants", true,
 		func(o *gateway.Objects) *[]*gatewayv1.ReferenceGrant { return &o.Grants }, "v1", "v1beta1"),
-	kind(corev1.GroupName, "Secret", "secrets", true,
-		func(o *gateway.Objects) *[]*corev1.Secret { return &o.Secrets }, "v1"),
+	secretKind(),
 	kind(corev1.GroupName, "ConfigMap", "configmaps", true,
 		func(o *gateway.Objects) *[]*corev1.ConfigMap { return &o.ConfigMaps }, "v1"),
 	kind(corev1.GroupName, "Service", "services", true,
@@ -83,13 +82,30 @@ func routeKind[T any, P interface {
 	metav1.Object
 }](name gatewayv1.Kind, resource string, versions ...string) Kind {
 	return Kind{
-		GroupKind: schema.GroupKind{Group: gatewayv1.GroupName, Kind: string(name)}, Resource: resource, Namespaced: true, Versions: versions,
+		GroupKind: schema.GroupKind{Group: gatewayv1.GroupName, Kind: string(name)},
+		Resource:  resource, Namespaced: true, Versions: versions,
 		decode: decoder(func(into *gateway.Objects, object *T) {
 			if route, ok := gateway.RouteOf(P(object)); ok {
 				into.Routes = append(into.Routes, route)
 			}
 		}),
 	}
+}
+
+// secretKind is that of Secrets, of which an API server folds stringData into data.
+func secretKind() Kind {
+	k := kind(corev1.GroupName, "Secret", "secrets", true, func(o *gateway.Objects) *[]*corev1.Secret { return &o.Secrets }, "v1")
+	k.decode = decoder(func(into *gateway.Objects, secret *corev1.Secret) {
+		for key, text := range secret.StringData {
+			if secret.Data == nil {
+				secret.Data = map[string][]byte{}
+			}
+			secret.Data[key] = []byte(text)
+		}
+		secret.StringData = nil
+		into.Secrets = append(into.Secrets, secret)
+	})
+	return k
 }
 
 func decoder[T any](add func(*gateway.Objects, *T)) func(*gateway.Objects, []byte) ([]error, error) {

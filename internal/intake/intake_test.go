@@ -78,6 +78,14 @@ func TestAddKnowsWhereObjectsLive(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "a"},
 			}}},
 		},
+		"a Secret holds its text where an API server puts it": {
+			text: "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: YQ==, b: YQ==}, stringData: {b: b, c: c}}",
+			want: gateway.Objects{Secrets: []*corev1.Secret{{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "a"},
+				Data:       map[string][]byte{"a": []byte("a"), "b": []byte("b"), "c": []byte("c")},
+			}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got gateway.Objects
@@ -136,6 +144,10 @@ func TestAddNamesWhatIsWrong(t *testing.T) {
 		"an object without a name cannot be told from others": {
 			text: `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {}}`,
 			err:  &Problem{"metadata.name", "every object must have one, and it must be a string"},
+		},
+		"data of a Secret that is not base64 is not quoted": {
+			text: `{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {key: "hush, hush"}}`,
+			err:  &Problem{"", "holds a value that must be base64 and is not; a Secret takes plain text under stringData"},
 		},
 		"an unknown version is told the right one": {
 			text: `{apiVersion: gateway.networking.k8s.io/v1alpha2, kind: HTTPRoute, metadata: {name: a}}`,

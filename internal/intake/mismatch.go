@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"encoding/base64"
 	gojson "encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ var embedded = strings.NewReplacer(
 // problemOf says in the words of YAML what a JSON decoder found.
 func problemOf(err error) *Problem {
 	var mismatch *gojson.UnmarshalTypeError
+	if _, corrupt := errors.AsType[base64.CorruptInputError](err); corrupt {
+		return &Problem{Message: "holds a value that must be base64 and is not; a Secret takes plain text under stringData"}
+	}
 	if !errors.As(err, &mismatch) {
 		return &Problem{Message: err.Error()}
 	}

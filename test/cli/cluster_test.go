@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -44,6 +45,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	config := kube.Config(t)
+	// The API server warns of the Secret that cannot be read.
+	config.WarningHandler = rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +56,16 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(template), "NAME", w.name)
+	certificate, key := keyPair(t)
+	text := strings.NewReplacer("NAME", w.name, "CERTIFICATE", certificate, "KEY", key).Replace(string(template))
 	w.file = filepath.Join(t.TempDir(), "world.yaml")
 	if err := os.WriteFile(w.file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	docs, err := manifest.Decode([]byte(text))
+	if err == nil {
+		docs, err = manifest.Flatten(docs)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +118,23 @@ func run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
+// both runs the tool on the file and on the cluster, which must not make a difference, and returns what it prints.
+func (w *world) both(args ...string) (stdout, stderr string, code int) {
+	w.Helper()
+	files, filesErr, filesCode := run(append(args, "-f", w.file)...)
+	stdout, stderr, code = w.inCluster(args...)
+	if diff := cmp.Diff(files, stdout); diff != "" {
+		w.Errorf("%v: standard output (-files +cluster):\n%s", args, diff)
+	}
+	if diff := cmp.Diff(filesErr, stderr); diff != "" {
+		w.Errorf("%v: standard error (-files +cluster):\n%s", args, diff)
+	}
+	if filesCode != code {
+		w.Errorf("%v: exit code %d of files and %d of the cluster", args, filesCode, code)
+	}
+	return stdout, stderr, code
+}
+
 // inCluster runs the tool on the cluster.
 func (w *world) inCluster(args ...string) (stdout, stderr string, code int) {
 	return run(append(args, "--kubeconfig", kube.Shared(w).Kubeconfig)...)
@@ -148,7 +172,11 @@ func TestFilesAndClusterGiveTheSameObjects(t *testing.T) {
 	for _, object := range w.objects(cluster) {
 		names = append(names, fmt.Sprint(object["kind"], " ", object["metadata"].(map[string]any)["name"]))
 	}
-	if diff := cmp.Diff([]string{"PriorityClass " + w.name, "ConfigMap cart-route", "ConfigMap web"}, names); diff != "" {
+	want := []string{
+		"PriorityClass " + w.name, "ConfigMap calls-route", "ConfigMap cart-route", "ConfigMap mail-route", "ConfigMap names-route",
+		"ConfigMap stock-route", "ConfigMap web",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rendered (-want +got):\n%s", diff)
 	}
 	if filesCode != 1 || clusterCode != 1 {
@@ -169,8 +197,9 @@ func TestLiveObjectsOfTheClusterAreSeen(t *testing.T) {
 	}}}
 	uid := string(w.create(config).GetUID())
 	stdout, stderr, code := w.inCluster("render", "--gateway", w.name+"/web", "-o", "json")
-	if diff := cmp.Diff(fmt.Sprintf("Gateway %s/web: address: Hostname %s.example.com\n", w.name, uid), stderr); diff != "" || code != 0 {
-		t.Errorf("exit code %d, standard error (-want +got):\n%s", code, diff)
+	told := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
+	if diff := cmp.Diff(fmt.Sprintf("Gateway %s/web: address: Hostname %s.example.com\n", w.name, uid), told); diff != "" || code != 0 {
+		t.Errorf("exit code %d, the last line on standard error (-want +got):\n%s", code, diff)
 	}
 	var of []string
 	for _, object := range w.objects(stdout) {
@@ -205,15 +234,39 @@ func TestFilesAndClusterGiveTheSameValues(t *testing.T) {
 		{"--gateway", w.name + "/web"},
 		{"--gateway", w.name + "/web", "--listener", "https"},
 		{"--httproute", w.name + "/cart"},
+		{"--grpcroute", w.name + "/calls"},
+		{"--tlsroute", w.name + "/mail"},
+		{"--tcproute", w.name + "/stock"},
+		{"--udproute", w.name + "/names"},
 	} {
-		files, filesErr, filesCode := run(append([]string{"values", "-o", "json", "-f", w.file}, args...)...)
-		cluster, clusterErr, clusterCode := w.inCluster(append([]string{"values", "-o", "json"}, args...)...)
-		if diff := cmp.Diff(files, cluster); diff != "" || !strings.Contains(files, "good morning") {
-			t.Errorf("%v: values (-files +cluster):\n%s\n%s%s", args, diff, filesErr, clusterErr)
+		for _, format := range []string{"json", "yaml", "table"} {
+			stdout, stderr, code := w.both(append([]string{"values", "-o", format}, args...)...)
+			if code != 0 || !strings.Contains(stdout, "good morning") {
+				t.Errorf("%v: exit code %d\n%s%s", args, code, stderr, stdout)
+			}
 		}
-		if filesCode != 0 || clusterCode != 0 {
-			t.Errorf("%v: want exit code 0 of both, got %d of files and %d of the cluster", args, filesCode, clusterCode)
+	}
+}
+
+func TestFilesAndClusterGiveTheSameReach(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range [][]string{
+		{"gwcfg/" + w.name + "/web"},
+		{"gwcfg/" + w.name + "/web", "greeting"},
+		{"gwcfg/" + w.name + "/names"},
+	} {
+		for _, format := range []string{"json", "yaml", "table"} {
+			stdout, stderr, code := w.both(append([]string{"reach", "-o", format}, args...)...)
+			if code != 0 || !strings.Contains(stdout, "UDPRoute "+w.name+"/names under Gateway "+w.name+"/web, listener udp") {
+				t.Errorf("%v: exit code %d\n%s%s", args, code, stderr, stdout)
+			}
 		}
+	}
+	_, stderr, _ := w.both("reach", "gwcfg/"+w.name+"/names")
+	want := fmt.Sprintf("GatewayConfig %[1]s/names, target 2: not accepted (TargetNotFound): "+
+		"there is no TCPRoute nowhere in namespace %[1]s, or it has no part in a Gateway of ours\n", w.name)
+	if diff := cmp.Diff(want, stderr); diff != "" {
+		t.Errorf("standard error (-want +got):\n%s", diff)
 	}
 }
 

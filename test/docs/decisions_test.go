@@ -1,41 +1,32 @@
 package docs
 
 import (
-	"fmt"
 	"regexp"
-	"strings"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatewright/gatewright/test/cases"
 )
 
-// decisionRow is a row of the table of decisions, with its number and the test that it names.
-var decisionRow = regexp.MustCompile(`(?m)^\| (\d+) \|.*\| \[(\w+(?:/\w+)?)\]\(\.\./values/decisions_test\.go\) \|$`)
+// decisionRow is a row of the table of decisions, with its number and the number of the cases that it names.
+var decisionRow = regexp.MustCompile(`(?m)^\| (\d+) \|.*\| \[row (\d+)\]\(\.\./test/cases/decisions\.yaml\) \|$`)
 
-// decisions is how many rows the table has.
-const decisions = 24
-
-func TestEveryRowOfTheTableOfDecisionsNamesATestThatExists(t *testing.T) {
-	tests := read(t, "values/decisions_test.go").text
-	var want, got []string
-	for i := range decisions {
-		want = append(want, fmt.Sprintf("row %d", i+1))
+func TestEveryRowOfTheTableOfDecisionsNamesItsCases(t *testing.T) {
+	var want, got, named []string
+	for _, c := range cases.Decisions(t) {
+		want = append(want, strconv.Itoa(c.Row()))
 	}
+	want = slices.Compact(want)
 	for _, row := range decisionRow.FindAllStringSubmatch(read(t, "docs/values.md").text, -1) {
-		number, test := row[1], row[2]
-		got = append(got, "row "+number)
-		declared := "func " + test + "("
-		if table, found := strings.CutSuffix(test, "/row_"+number); found {
-			declared = "func " + table + "("
-			if !strings.Contains(tests, `"row `+number+`: `) {
-				t.Errorf("row %s: %s has no case of that number", number, table)
-			}
-		}
-		if !strings.Contains(tests, declared) {
-			t.Errorf("row %s: there is no %s", number, declared)
-		}
+		got, named = append(got, row[1]), append(named, row[2])
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rows of docs/values.md that name a test (-want +got):\n%s", diff)
+		t.Errorf("rows of docs/values.md (-cases +rows):\n%s", diff)
+	}
+	if diff := cmp.Diff(got, named); diff != "" {
+		t.Errorf("the cases that rows name (-rows +named):\n%s", diff)
 	}
 }

@@ -35,6 +35,7 @@ func (o outcome) String() string {
 func TestCommandsPrintWhatIsExpected(t *testing.T) {
 	files := map[string]bool{}
 	const world, broken = "testdata/world", "testdata/broken/"
+	const kinds = "testdata/kinds.yaml"
 	const reach = "reach -f " + world + " -f testdata/reach.yaml "
 	const schema = "../../../docs/examples/values/schema"
 	const contract = "reach -f " + schema + " "
@@ -47,6 +48,7 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"render prints what it can, and tells all that is refused, pending and lost": {args: "render -f " + world},
 		"render goes on from live objects, and then tells addresses":                 {args: "render -f " + world + " --observed testdata/live.yaml"},
 		"render of one Gateway tells of its own policies only":                       {args: "render -f " + world + " --gateway infra/web -o json"},
+		"render of routes of every kind, and of what they refer to":                  {args: "render -f " + kinds},
 		"render reads standard input, in the namespace given":                        {args: "render -f - -f testdata/world/10-provider.yaml -n infra --gateway web", stdin: plainGateway},
 		"render says what failed, and prints the rest":                               {args: "render -f " + broken + "render.yaml"},
 		"render holds back values that the schema does not allow":                    {args: "render -f " + schema + " --gateway shop/greedy"},
@@ -79,6 +81,12 @@ func TestCommandsPrintWhatIsExpected(t *testing.T) {
 		"values of a route, under one parent, as JSON":           {args: "values -f " + world + " --httproute shop/cart --parent listenerset/shop/shop -o json"},
 		"values of a route under a parent that it does not have": {args: "values -f " + world + " --httproute shop/cart --parent infra/nobody --listener http"},
 		"values of a route that is not there":                    {args: "values -f " + world + " --httproute shop/nobody"},
+		"values of a GRPCRoute of the name of an HTTPRoute":      {args: "values -f " + kinds + " --grpcroute shop/cart"},
+		"values of a TLSRoute, as JSON":                          {args: "values -f " + kinds + " --tlsroute shop/mail -o json"},
+		"values of a TCPRoute, as YAML":                          {args: "values -f " + kinds + " -n shop --tcproute stock -o yaml"},
+		"values of a UDPRoute, of which one parent is refused":   {args: "values -f " + kinds + " --udproute shop/names"},
+		"values of a route that is there as another kind":        {args: "values -f " + kinds + " --tcproute shop/cart"},
+		"values of two things at once":                           {args: "values -f " + kinds + " --grpcroute shop/cart --httproute shop/cart"},
 		"values do not need templates that can be parsed":        {args: "values -f " + broken + "blueprint.yaml --gateway web"},
 		"values that are not in effect are an error, and shown":  {args: "values -f " + world + " -f " + broken + "held.yaml --gateway infra/web"},
 		"values that are sensitive are redacted in a table":      {args: "values -f " + schema + " --gateway shop/good"},

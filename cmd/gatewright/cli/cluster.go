@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/tools/pager"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/intake"
@@ -31,6 +34,8 @@ type cluster struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
 	world  *world
+	// unserved are the kinds that the cluster does not serve.
+	unserved []string
 }
 
 // readCluster makes a world of the cluster of the kubeconfig. It is found as kubectl finds it.
@@ -53,9 +58,16 @@ func (o *inputOptions) readCluster(ctx context.Context) (*world, error) {
 	}
 	c.world = &world{namespace: namespace, clusterScoped: c.clusterScoped, live: c}
 	for _, kind := range intake.Kinds() {
-		if err := c.take(ctx, kind); err != nil {
-			return nil, err
+		// Of what is only of interest where somebody refers to it there may be far too much, and much that is nobody's business.
+		if !byReference(kind) {
+			if err := c.take(ctx, kind); err != nil {
+				return nil, err
+			}
 		}
+	}
+	c.noteUnserved()
+	if err := c.takeReferences(ctx); err != nil {
+		return nil, err
 	}
 	return c.world, nil
 }
@@ -75,20 +87,61 @@ func connect(config *rest.Config) (*cluster, error) {
 	return &cluster{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
 }
 
-// take takes in all objects of a kind.
+// take takes in all objects of a kind, in the best of its versions that is served. Services that may not be read are taken to be
+// there, as everything is that is referred to and was not looked for.
 func (c *cluster) take(ctx context.Context, kind intake.Kind) error {
-	resource := schema.GroupVersionResource{Group: kind.Group, Version: kind.Versions[0], Resource: kind.Resource}
-	err := c.each(ctx, resource, metav1.ListOptions{}, func(o *unstructured.Unstructured) error {
-		// An API server may know fields that are newer than we are. The controller does not see them either.
-		if _, err := intake.Add(&c.world.objects, o, ""); err != nil {
-			return fmt.Errorf("%s %s/%s: %w", kind.Kind, o.GetNamespace(), o.GetName(), err)
+	var err error
+	for _, version := range kind.Versions {
+		resource := schema.GroupVersionResource{Group: kind.Group, Version: version, Resource: kind.Resource}
+		err = c.each(ctx, resource, metav1.ListOptions{}, func(o *unstructured.Unstructured) error { return c.add(kind, o) })
+		if !apierrors.IsNotFound(err) {
+			break
 		}
+	}
+	switch {
+	case err == nil:
+		c.complete(kind)
 		return nil
-	})
-	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("the cluster does not serve %s %s; install the CRDs of Gateway API and of Gatewright", resource.GroupVersion(), kind.Kind)
+	case apierrors.IsNotFound(err) && essential(kind):
+		return fmt.Errorf("the cluster does not serve %s %s; install the CRDs of Gateway API and of Gatewright",
+			schema.GroupVersion{Group: kind.Group, Version: kind.Versions[0]}, kind.Kind)
+	case apierrors.IsNotFound(err):
+		c.unserved = append(c.unserved, kind.Kind)
+		return nil
+	case apierrors.IsForbidden(err) && !essential(kind):
+		c.note("%v; what follows is without them", err)
+		return nil
 	}
 	return err
+}
+
+// noteUnserved says which kinds were not read since the cluster does not serve them in the versions that are known here.
+func (c *cluster) noteUnserved() {
+	if len(c.unserved) > 0 {
+		c.note("the cluster does not serve %s, or only in other versions; what follows is without them", strings.Join(c.unserved, ", "))
+	}
+}
+
+// essential says whether nothing true can be said without the objects of a kind. Without its policies, a Gateway has other values.
+func essential(kind intake.Kind) bool {
+	return kind.Group == v1alpha1.GroupName || slices.Contains([]string{"GatewayClass", "Gateway"}, kind.Kind)
+}
+
+// add takes an object in. An API server may know fields that are newer than we are. The controller does not see them either.
+func (c *cluster) add(kind intake.Kind, o *unstructured.Unstructured) error {
+	if _, err := intake.Add(&c.world.objects, o, ""); err != nil {
+		return fmt.Errorf("%s %s/%s: %w", kind.Kind, o.GetNamespace(), o.GetName(), err)
+	}
+	return nil
+}
+
+// complete notes that what was not found of a kind is not there.
+func (c *cluster) complete(kind intake.Kind) {
+	c.world.objects.Complete = append(c.world.objects.Complete, gatewayv1.Kind(kind.Kind))
+}
+
+func (c *cluster) note(format string, args ...any) {
+	c.world.notes = append(c.world.notes, fmt.Sprintf(format, args...))
 }
 
 // ofKinds returns the objects of the kinds that carry our label. Kinds that one may not read (Secrets, mostly) are left out: what

@@ -67,17 +67,52 @@ func (o *inputOptions) world(ctx context.Context, streams Streams) (*world, erro
 	return w, nil
 }
 
-// outputFlag adds -o with its formats, the first of which is the default.
-func outputFlag(c *cobra.Command, into *string, formats ...string) {
-	c.Flags().StringVarP(into, "output", "o", formats[0], "one of "+strings.Join(formats, ", "))
+// open reads what the options name, and tells what people should know of it.
+func (o *inputOptions) open(ctx context.Context, streams Streams) (*session, *report, error) {
+	w, err := o.world(ctx, streams)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := newReport(streams.Err)
+	r.notes(w.notes)
+	return newSession(w), r, nil
+}
+
+// outputOption is the format of what is printed.
+type outputOption struct {
+	output  string
+	formats []string
+}
+
+// addTo adds -o with its formats, the first of which is the default.
+func (o *outputOption) addTo(c *cobra.Command, formats ...string) {
+	o.formats = formats
+	c.Flags().StringVarP(&o.output, "output", "o", formats[0], "one of "+strings.Join(formats, ", "))
 	complete(c, "output", formats...)
 }
 
-func checkOutput(format string, formats ...string) error {
-	if slices.Contains(formats, format) {
+func (o *outputOption) check() error {
+	if slices.Contains(o.formats, o.output) {
 		return nil
 	}
-	return misused("there is no output format %q; -o takes one of %s", format, strings.Join(formats, ", "))
+	return misused("there is no output format %q; -o takes one of %s", o.output, strings.Join(o.formats, ", "))
+}
+
+// run is what a command does with its arguments.
+type run func(ctx context.Context, streams Streams, args []string) error
+
+// newReader makes a command that reads files or a cluster, and prints in one of some formats.
+func newReader(c *cobra.Command, input *inputOptions, output *outputOption, do run, streams Streams, formats ...string) *cobra.Command {
+	c.DisableFlagsInUseLine = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := output.check(); err != nil {
+			return err
+		}
+		return do(c.Context(), streams, args)
+	}
+	input.addTo(c)
+	output.addTo(c, formats...)
+	return c
 }
 
 // complete offers values of a flag to shells.

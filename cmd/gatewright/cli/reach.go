@@ -19,14 +19,13 @@ import (
 
 type reachOptions struct {
 	inputOptions
-	kind   string
-	output string
+	outputOption
+	kind string
 }
 
 func newReach(name string, streams Streams) *cobra.Command {
 	var o reachOptions
-	formats := []string{outputTable, outputJSON, outputYAML}
-	c := &cobra.Command{
+	c := newReader(&cobra.Command{
 		Use:   "reach [-f FILE|DIR ...] KIND/NAMESPACE/NAME [PATH]",
 		Short: "Print what a policy, or one of its values, reaches",
 		Long: `Prints every Gateway, every listener and, under each of its parents, every route that a GatewayConfig or GatewayClassConfig
@@ -43,19 +42,10 @@ gatewright reach -f samples/tenants gatewayconfig/tenant-red/red-edge
 gatewright reach -f samples/tenants gcc/gatewright-system/tenants-house-rules ingress.className
 gatewright reach gwcfg/shop/edge '/service/annotations/example.com~1team' -o json
 gatewright reach --kind GatewayConfig shop/edge`),
-		Args:                  policyAndPath,
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkOutput(o.output, formats...); err != nil {
-				return err
-			}
-			return o.run(c.Context(), streams, args)
-		},
-	}
-	o.addTo(c)
+		Args: policyAndPath,
+	}, &o.inputOptions, &o.outputOption, o.run, streams, outputTable, outputJSON, outputYAML)
 	c.Flags().StringVar(&o.kind, "kind", "", "the kind of the policy, which is then named by NAMESPACE/NAME")
 	complete(c, "kind", v1alpha1.KindGatewayConfig, v1alpha1.KindGatewayClassConfig)
-	outputFlag(c, &o.output, formats...)
 	return c
 }
 
@@ -82,13 +72,10 @@ func (o *reachOptions) run(ctx context.Context, streams Streams, args []string) 
 			return err
 		}
 	}
-	w, err := o.world(ctx, streams)
+	s, r, err := o.open(ctx, streams)
 	if err != nil {
 		return err
 	}
-	r := newReport(streams.Err)
-	r.notes(w.notes)
-	s := newSession(w)
 	p, err := s.policy(name)
 	if err != nil {
 		return err
@@ -195,6 +182,7 @@ func (v *reachView) of(s *session, p policy, r *report) {
 		in, err := s.inputs(key)
 		switch {
 		case errors.Is(err, gateway.ErrForeignClass):
+		case err != nil && !s.concerns(p, key):
 		case err != nil:
 			r.say("Gateway "+key.String(), "passed over: %s", strings.TrimPrefix(err.Error(), "Gateway "+key.String()+": "))
 		case slices.Contains(in.Snapshot.Policies, p.object):
@@ -216,6 +204,11 @@ func (v *reachView) of(s *session, p policy, r *report) {
 		r.refused(subject, unmatched)
 		v.Unmatched = append(v.Unmatched, unmatchedTarget{i + 1, unmatched.Reason, unmatched.Message})
 	}
+}
+
+// concerns says whether a policy may have a part in a Gateway, as far as that is known without its class.
+func (s *session) concerns(p policy, gw types.NamespacedName) bool {
+	return slices.Contains([]string{gw.Namespace, s.objects.ControllerNamespace}, p.object.GetNamespace())
 }
 
 // add adds what a policy reaches of one Gateway, and notes which of its target references do.

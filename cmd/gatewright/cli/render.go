@@ -20,14 +20,13 @@ import (
 
 type renderOptions struct {
 	inputOptions
+	outputOption
 	gateway string
-	output  string
 }
 
 func newRender(name string, streams Streams) *cobra.Command {
 	var o renderOptions
-	formats := []string{outputYAML, outputJSON}
-	c := &cobra.Command{
+	c := newReader(&cobra.Command{
 		Use:   "render [-f FILE|DIR ...] [--gateway NAMESPACE/NAME]",
 		Short: "Print the objects that the controller would apply",
 		Long: `Prints the objects that the controller would apply for Gateways and their routes, sorted by namespace, kind and name.
@@ -43,29 +42,19 @@ gatewright render -f samples/quickstart
 gatewright render -f gateway.yaml -f platform/ --gateway shop/edge -o json
 gatewright render -f samples/quickstart --observed live.yaml
 gatewright render --context staging --gateway shop/edge`),
-		Args:                  noArguments,
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkOutput(o.output, formats...); err != nil {
-				return err
-			}
-			return o.run(c.Context(), streams)
-		},
-	}
-	o.addTo(c)
+		Args: noArguments,
+	}, &o.inputOptions, &o.outputOption, o.run, streams, outputYAML, outputJSON)
 	c.Flags().StringVar(&o.gateway, "gateway", "", "render this Gateway (NAMESPACE/NAME) only; else all of our classes")
 	c.Flags().StringSliceVar(&o.observed, "observed", nil, "files or directories with live objects, for .Resources")
-	outputFlag(c, &o.output, formats...)
 	return c
 }
 
-func (o *renderOptions) run(ctx context.Context, streams Streams) error {
-	w, err := o.world(ctx, streams)
+func (o *renderOptions) run(ctx context.Context, streams Streams, _ []string) error {
+	s, told, err := o.open(ctx, streams)
 	if err != nil {
 		return err
 	}
-	r := &renderer{session: newSession(w), report: newReport(streams.Err)}
-	r.report.notes(w.notes)
+	r := &renderer{session: s, report: told}
 	if err := r.choose(o.gateway); err != nil {
 		return err
 	}
@@ -241,6 +230,11 @@ func subjectOf(parent *desired.Parent) string {
 		subject += " under " + parentName(*parent.Under)
 	}
 	return subject
+}
+
+// routeName names a route under one of its parents.
+func routeName(route gateway.Route, parent gateway.Parent) string {
+	return fmt.Sprintf("%s %s under %s", route.Kind, keyOf(route.Object), parentName(parent))
 }
 
 // parentName names a parent as a route names it.

@@ -124,8 +124,11 @@ func (s *session) gateways() []types.NamespacedName {
 	for _, gw := range s.objects.Gateways {
 		keys = append(keys, keyOf(gw))
 	}
-	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(keys, byNamespace)
 	return keys
+}
+
+// byNamespace sorts names by namespace, then by name.
+func byNamespace(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
@@ -16,47 +17,45 @@ import (
 
 type valuesOptions struct {
 	inputOptions
-	gateway, httpRoute string
-	listener, parent   string
-	output             string
-	sensitive          bool
+	outputOption
+	gateway string
+	// routes are the names of routes, by kind.
+	routes           map[gatewayv1.Kind]*string
+	listener, parent string
+	sensitive        bool
 }
 
 func newValues(name string, streams Streams) *cobra.Command {
-	var o valuesOptions
-	formats := []string{outputTable, outputJSON, outputYAML}
-	c := &cobra.Command{
-		Use:   "values [-f FILE|DIR ...] (--gateway NAMESPACE/NAME | --httproute NAMESPACE/NAME)",
+	o := valuesOptions{routes: map[gatewayv1.Kind]*string{}}
+	c := newReader(&cobra.Command{
+		Use:   "values [-f FILE|DIR ...] (--gateway NAMESPACE/NAME | --httproute NAMESPACE/NAME | ...)",
 		Short: "Print effective values, and who set them",
 		Long: `Prints the values that templates read as .Values, with the origin of every leaf: who set it, in which block and at which
 level, and whom that shadows; then what was removed, and which blocks are inactive and why.
 
 For a Gateway they are those of its own templates or, with --listener, those of one of its listeners, named as in .Listeners.
-For an HTTPRoute there is one set of values for each parent that accepts it; --parent and --listener choose among them.`,
+For a route, of whatever kind, there is one set of values for each parent that accepts it; --parent and --listener choose among
+them.`,
 		Example: examples(name, `
 gatewright values -f samples/tenants --gateway tenant-red/edge
 gatewright values -f samples/tenants --gateway tenant-red/edge -o json
 gatewright values --gateway shop/edge --listener https
 gatewright values --httproute shop/cart --parent Gateway/shop/edge`),
-		Args:                  noArguments,
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkOutput(o.output, formats...); err != nil {
-				return err
-			}
-			return o.run(c.Context(), streams)
-		},
-	}
-	o.addTo(c)
+		Args: noArguments,
+	}, &o.inputOptions, &o.outputOption, o.run, streams, outputTable, outputJSON, outputYAML)
 	f := c.Flags()
 	f.StringVar(&o.gateway, "gateway", "", "the Gateway (NAMESPACE/NAME)")
-	f.StringVar(&o.httpRoute, "httproute", "", "the HTTPRoute (NAMESPACE/NAME)")
+	for _, kind := range gateway.RouteKinds {
+		o.routes[kind] = f.String(routeFlag(kind), "", fmt.Sprintf("the %s (NAMESPACE/NAME)", kind))
+	}
 	f.StringVar(&o.listener, "listener", "", "a listener of the Gateway; for a route, the sectionName of its parentRef")
 	f.StringVar(&o.parent, "parent", "", "one parent of the route: [KIND/]NAMESPACE/NAME")
 	f.BoolVar(&o.sensitive, "show-sensitive", false, "print sensitive values too, which the blueprint's schema wants hidden")
-	outputFlag(c, &o.output, formats...)
 	return c
 }
+
+// routeFlag is the flag that names a route of a kind.
+func routeFlag(kind gatewayv1.Kind) string { return strings.ToLower(string(kind)) }
 
 // subject is something that has values.
 type subject struct {
@@ -74,20 +73,16 @@ func (s subject) title() string {
 	return s.name + " under " + s.parent
 }
 
-func (o *valuesOptions) run(ctx context.Context, streams Streams) error {
-	if (o.gateway == "") == (o.httpRoute == "") {
-		return misused("exactly one of --gateway and --httproute is needed")
-	}
-	if o.parent != "" && o.httpRoute == "" {
-		return misused("--parent is for --httproute")
-	}
-	w, err := o.world(ctx, streams)
+func (o *valuesOptions) run(ctx context.Context, streams Streams, _ []string) error {
+	find, err := o.chosen()
 	if err != nil {
 		return err
 	}
-	r := newReport(streams.Err)
-	r.notes(w.notes)
-	subjects, err := o.subjects(newSession(w), r)
+	s, r, err := o.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	subjects, err := find(s, r)
 	if err != nil {
 		return err
 	}
@@ -102,12 +97,26 @@ func (o *valuesOptions) run(ctx context.Context, streams Streams) error {
 	return reportValues(r, subjects, o.output == outputTable)
 }
 
-// subjects finds what was asked for.
-func (o *valuesOptions) subjects(s *session, r *report) ([]subject, error) {
-	if o.gateway != "" {
-		return o.ofGateway(s, r)
+// chosen is what finds the one thing whose values are asked for.
+func (o *valuesOptions) chosen() (func(*session, *report) ([]subject, error), error) {
+	flags := []string{"--gateway"}
+	var routes []gatewayv1.Kind
+	for _, kind := range gateway.RouteKinds {
+		flags = append(flags, "--"+routeFlag(kind))
+		if *o.routes[kind] != "" {
+			routes = append(routes, kind)
+		}
 	}
-	return o.ofRoute(s, r)
+	switch {
+	case o.gateway != "" && len(routes) == 0 && o.parent != "":
+		return nil, misused("--parent is for routes")
+	case o.gateway != "" && len(routes) == 0:
+		return o.ofGateway, nil
+	case o.gateway == "" && len(routes) == 1:
+		return func(s *session, r *report) ([]subject, error) { return o.ofRoute(routes[0], s, r) }, nil
+	}
+	last := len(flags) - 1
+	return nil, misused("exactly one of %s and %s is needed", strings.Join(flags[:last], ", "), flags[last])
 }
 
 func (o *valuesOptions) ofGateway(s *session, r *report) ([]subject, error) {
@@ -149,24 +158,25 @@ func noSuchListener(name, wanted string, m gateway.Merged) error {
 }
 
 // ofRoute finds a route under each parent that accepts it, whosever Gateway that is, and tells of the parents that do not.
-func (o *valuesOptions) ofRoute(s *session, r *report) ([]subject, error) {
-	key, err := nameOf("httproute", o.httpRoute, s.namespace)
+func (o *valuesOptions) ofRoute(kind gatewayv1.Kind, s *session, r *report) ([]subject, error) {
+	key, err := nameOf(routeFlag(kind), *o.routes[kind], s.namespace)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(s.objects.Routes, func(r gateway.Route) bool { return r.Kind == gateway.KindHTTPRoute && keyOf(r.Object) == key }) {
-		return nil, fmt.Errorf("HTTPRoute %s: not found", key)
+	meant := func(r gateway.Route) bool { return r.Kind == kind && keyOf(r.Object) == key }
+	name := fmt.Sprintf("%s %s", kind, key)
+	if !slices.ContainsFunc(s.objects.Routes, meant) {
+		return nil, fmt.Errorf("%s: not found%s", name, others(s.objects.Routes, kind, key))
 	}
-	name := fmt.Sprintf("HTTPRoute %s", key)
 	var found []subject
 	for _, gw := range s.gateways() {
 		in, err := s.inputs(gw)
-		if err != nil || !o.judge(name, key, in.Merged, r) {
+		if err != nil || !o.judge(meant, in.Merged, r) {
 			continue
 		}
 		s.reportInvalid(r, in)
 		for _, reach := range desired.Reaches(in) {
-			if reach.Route != nil && keyOf(reach.Route.Object) == key && o.wants(*reach.Under) {
+			if reach.Route != nil && meant(*reach.Route) && o.wants(*reach.Under) {
 				found = append(found, subject{name, parentName(*reach.Under), reach.Values})
 			}
 		}
@@ -177,15 +187,30 @@ func (o *valuesOptions) ofRoute(s *session, r *report) ([]subject, error) {
 	return found, nil
 }
 
-// judge tells which wanted parents of a route do not accept it, and says whether any does.
-func (o *valuesOptions) judge(name string, key types.NamespacedName, m gateway.Merged, r *report) (accepted bool) {
+// others names the routes of other kinds that have a name.
+func others(routes []gateway.Route, kind gatewayv1.Kind, key types.NamespacedName) string {
+	var names []string
+	for _, r := range routes {
+		if r.Kind != kind && keyOf(r.Object) == key {
+			names = append(names, "--"+routeFlag(r.Kind))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "; there is one of that name for " + strings.Join(names, " and ")
+}
+
+// judge tells which wanted parents of the route that is meant do not accept it, and says whether any does.
+func (o *valuesOptions) judge(meant func(gateway.Route) bool, m gateway.Merged, r *report) (accepted bool) {
 	for _, attachment := range m.Attachments {
-		if keyOf(attachment.Route.Object) != key {
+		if !meant(attachment.Route) {
 			continue
 		}
 		for _, parent := range attachment.Parents {
 			if o.wants(parent) {
-				r.refused(name+" under "+parentName(parent), parent.Accepted)
+				r.refused(routeName(attachment.Route, parent), parent.Accepted)
 				accepted = accepted || parent.Accepted.OK
 			}
 		}

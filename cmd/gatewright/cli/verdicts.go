@@ -31,8 +31,7 @@ func (r *renderer) reportMerged(m gateway.Merged) {
 	}
 	for _, attachment := range m.Attachments {
 		for _, parent := range attachment.Parents {
-			subject := fmt.Sprintf("%s %s under %s", attachment.Route.Kind, keyOf(attachment.Route.Object), parentName(parent))
-			r.report.refused(subject, parent.Accepted)
+			r.report.refused(routeName(attachment.Route, parent), parent.Accepted)
 		}
 	}
 }
