@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -45,8 +48,48 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	}
 	after := blueprint.DeepCopy()
 	status.Set(&after.Status.Conditions, v1alpha1.ConditionAccepted, v, blueprint.Generation)
-	after.Status.Kinds, after.Status.Classes, after.Status.Gateways = kinds, int32(classes), int32(gateways)
+	after.Status.Kinds, after.Status.Classes = kinds, int32(classes)
+	if after.Status.Gateways != int32(gateways) && equality.Semantic.DeepEqual(blueprint, after) {
+		if left := r.counts.left(blueprint.Name, time.Now()); left > 0 {
+			return ctrl.Result{RequeueAfter: left}, nil
+		}
+	}
+	r.counts.settle(blueprint.Name)
+	after.Status.Gateways = int32(gateways)
 	return result(r.update(ctx, blueprint, after, blueprintConditions))
+}
+
+// countDelay is how long a number that changed waits to be written if nothing else is to be. Many Gateways that come at once then
+// cost one write, and not one each.
+const countDelay = 5 * time.Second
+
+// counts are the blueprints of which the number of Gateways changed, and when.
+type counts struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+func newCounts() *counts {
+	return &counts{since: map[string]time.Time{}}
+}
+
+// left is how long a number has still to wait, which changed now or earlier.
+func (c *counts) left(blueprint string, now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since, waits := c.since[blueprint]
+	if !waits {
+		since = now
+		c.since[blueprint] = now
+	}
+	return since.Add(countDelay).Sub(now)
+}
+
+// settle says that a number is about to be written, or is as it was.
+func (c *counts) settle(blueprint string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.since, blueprint)
 }
 
 // record returns the kinds that objects of the blueprint may have: those of its program, and those of earlier generations as

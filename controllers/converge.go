@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -28,6 +29,8 @@ type convergence struct {
 	claimed desired.Claims
 	// unwatched says why objects of a kind cannot be handled yet.
 	unwatched kindErrors
+	// wrote says that an object was created or updated.
+	wrote bool
 	// retry is the first error that is worth another try.
 	retry error
 }
@@ -42,6 +45,8 @@ type converged struct {
 	// settled says that everything that is wanted is known, rendered and applied, so that what is not wanted any more was
 	// deleted, as far as it is in sight.
 	settled bool
+	// wrote says that an object was created or updated.
+	wrote bool
 	// unseen are the kinds of which there may be objects of the owner that are not in sight, and why.
 	unseen kindErrors
 	// retry is an error that is worth another try; nil if there is nothing to try again.
@@ -79,7 +84,7 @@ func (s *shell) converge(
 		done.settled = done.settled && done.outcomes[i].Settled()
 	}
 	pass.prune(ctx, owned, done.settled, done.outcomes)
-	done.retry = pass.retry
+	done.wrote, done.retry = pass.wrote, pass.retry
 	return done, nil
 }
 
@@ -140,9 +145,8 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 		if outcome.Failed = p.failure(parent, objects); outcome.Failed != nil || len(objects) == 0 {
 			break
 		}
-		for _, object := range objects {
-			manifest := status.Manifest(object.Template, parent.Redacted(object.Unstructured))
-			reports[object.Template] = append(reports[object.Template], report{p.apply(ctx, object), manifest})
+		for i, applied := range p.applyAll(ctx, objects) {
+			reports[applied.Template] = append(reports[applied.Template], report{applied, objects[i].Unstructured})
 		}
 	}
 	for _, pending := range parent.Result().Pending {
@@ -154,8 +158,8 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 	for _, template := range parent.Templates() {
 		for _, r := range reports[template] {
 			outcome.Objects = append(outcome.Objects, r.object)
-			if r.manifest != "" {
-				outcome.Manifests = append(outcome.Manifests, r.manifest)
+			if r.rendered != nil {
+				outcome.RenderedObjects = append(outcome.RenderedObjects, render.Object{Template: template, Unstructured: r.rendered})
 			}
 		}
 	}
@@ -165,10 +169,10 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 	return outcome
 }
 
-// report is an object's state and how it was rendered.
+// report is an object's state and how it was rendered; what is pending was not.
 type report struct {
 	object   v1alpha1.RenderedObject
-	manifest string
+	rendered *unstructured.Unstructured
 }
 
 // observed hands out the newest state of the owner's objects, by template. Another rendering's objects are left to it.
@@ -194,42 +198,79 @@ func (p *convergence) failure(parent *desired.Parent, objects []render.Object) *
 	return p.claimed.Claim(parent, objects)
 }
 
+// maxApplies is how many objects of one owner are written at once. The API server answers a write in a few milliseconds; more
+// would take turns away from other owners.
+const maxApplies = 8
+
+// applyAll brings about objects that do not wait for each other, several at once, and says how they are, in their order.
+func (p *convergence) applyAll(ctx context.Context, objects []render.Object) []v1alpha1.RenderedObject {
+	done := make([]applied, len(objects))
+	var group errgroup.Group
+	group.SetLimit(maxApplies)
+	for i, object := range objects {
+		group.Go(func() error {
+			done[i] = p.apply(ctx, object)
+			return nil
+		})
+	}
+	// What goes wrong is in the reports.
+	_ = group.Wait()
+	reports := make([]v1alpha1.RenderedObject, len(objects))
+	for i, d := range done {
+		reports[i] = d.report
+		p.wrote = p.wrote || d.action == plan.Create || d.action == plan.Update
+		if d.live != nil {
+			p.live[desired.IdentityOf(d.live)] = d.live
+		}
+		if d.retry != nil {
+			p.retryLater(d.retry)
+		}
+	}
+	return reports
+}
+
+// applied is what became of one object.
+type applied struct {
+	report v1alpha1.RenderedObject
+	// live is its state; nil if it could not be applied.
+	live   *unstructured.Unstructured
+	action plan.Action
+	// retry is an error that is worth another try.
+	retry error
+}
+
 // apply brings one object about and says how it is.
-func (p *convergence) apply(ctx context.Context, object render.Object) v1alpha1.RenderedObject {
+func (p *convergence) apply(ctx context.Context, object render.Object) applied {
 	gvk := object.GroupVersionKind()
-	report := v1alpha1.RenderedObject{
+	done := applied{report: v1alpha1.RenderedObject{
 		Template: object.Template, APIVersion: object.GetAPIVersion(), Kind: object.GetKind(),
 		Namespace: object.GetNamespace(), Name: object.GetName(),
-	}
+	}}
 	if err := p.unwatched[gvk]; err != nil {
-		report.State, report.Message = v1alpha1.ObjectPending, err.Error()
-		return report
+		done.report.State, done.report.Message = v1alpha1.ObjectPending, err.Error()
+		return done
 	}
 	id := desired.IdentityOf(object.Unstructured)
 	watched, err := p.children.Get(ctx, gvk, id.NamespacedName)
 	if err == nil {
-		var live *unstructured.Unstructured
-		if live, _, err = p.applier.Apply(ctx, object.Unstructured, watched, p.owner.UID); err == nil {
-			p.live[id] = live
-			report.UID = string(live.GetUID())
-			report.State, report.Message = status.Health(live)
-			return report
+		if done.live, done.action, err = p.applier.Apply(ctx, object.Unstructured, watched, p.owner.UID); err == nil {
+			done.report.UID = string(done.live.GetUID())
+			done.report.State, done.report.Message = status.Health(done.live)
+			return done
 		}
 	}
-	report.State, report.Message = v1alpha1.ObjectFailed, err.Error()
+	done.report.State, done.report.Message = v1alpha1.ObjectFailed, err.Error()
 	if errors.Is(err, apply.ErrDeleting) {
-		report.State = v1alpha1.ObjectPending
+		done.report.State = v1alpha1.ObjectPending
 	}
 	if apply.WorthRetrying(err) {
-		p.retryLater(fmt.Errorf("%s %s: %w", id.Kind, id.Name, err))
+		done.retry = fmt.Errorf("%s %s: %w", id.Kind, id.Name, err)
 	}
 	if _, notServed := errors.AsType[*watch.KindNotServedError](err); notServed {
 		// The kind went while its watch did not know yet.
-		if err := p.children.Recheck(ctx, gvk.Group); err != nil {
-			p.retryLater(err)
-		}
+		done.retry = errors.Join(done.retry, p.children.Recheck(ctx, gvk.Group))
 	}
-	return report
+	return done
 }
 
 func (p *convergence) addresses(parent *desired.Parent, observed render.Observed, outcome *status.Outcome) {

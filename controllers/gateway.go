@@ -61,6 +61,9 @@ func (r *gatewayReconciler) implement(ctx context.Context, gw *gatewayv1.Gateway
 	if err != nil {
 		return err
 	}
+	if r.postpone(parent.Owner, done) {
+		return errUnreported
+	}
 	return errors.Join(r.report(ctx, gw, in, parent, done.outcomes[0]), done.retry)
 }
 

@@ -57,6 +57,9 @@ func (s *shell) writeRendering(ctx context.Context, in desired.Inputs, p *desire
 		Blueprint: in.Snapshot.Blueprint.Name, BlueprintGeneration: in.BlueprintGeneration,
 		Values: p.Values,
 	}
+	for _, object := range outcome.RenderedObjects {
+		report.Manifests = append(report.Manifests, status.Manifest(object.Template, p.Redacted(object.Unstructured)))
+	}
 	if p.Under != nil {
 		report.Parent += " under " + underName(p.Under)
 	} else {
@@ -83,6 +86,7 @@ func (s *shell) writeRendering(ctx context.Context, in desired.Inputs, p *desire
 	if err := s.client.Update(ctx, after, client.FieldOwner(v1alpha1.FieldManager)); err != nil {
 		return fmt.Errorf("writing Rendering %s: %w", key, err)
 	}
+	s.written.note(after)
 	return nil
 }
 
@@ -98,6 +102,7 @@ func (s *shell) createRendering(
 	if err != nil && !apply.Terminating(err) {
 		return fmt.Errorf("writing Rendering %s: %w", client.ObjectKeyFromObject(fresh), err)
 	}
+	s.written.note(fresh)
 	return nil
 }
 

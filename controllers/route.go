@@ -52,6 +52,9 @@ func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	if err != nil {
 		return result(err)
 	}
+	if r.postpone(owner, done) {
+		return result(errUnreported)
+	}
 	return result(errors.Join(r.report(ctx, object, owner, work, done), done.retry))
 }
 

@@ -64,18 +64,19 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err := fetch.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	children, err := newChildren(mgr)
+	// Strict: a field that a kind does not have is a mistake in a template, and must be heard of instead of being dropped.
+	strict := client.WithFieldValidation(mgr.GetClient(), metav1.FieldValidationStrict)
+	applier := apply.New(strict, mgr.GetAPIReader())
+	children, err := newChildren(mgr, applier)
 	if err != nil {
 		return err
 	}
-	// Strict: a field that a kind does not have is a mistake in a template, and must be heard of instead of being dropped.
-	strict := client.WithFieldValidation(mgr.GetClient(), metav1.FieldValidationStrict)
 	s := &shell{
 		client:   mgr.GetClient(),
 		fetch:    fetch.New(mgr.GetClient(), o.ControllerNamespace),
 		children: children,
-		applier:  apply.New(strict, mgr.GetAPIReader()),
-		programs: newPrograms(), policies: newPolicies(),
+		applier:  applier,
+		programs: newPrograms(), policies: newPolicies(), written: newWritten(), counts: newCounts(), postponed: newPostponed(),
 		events:              mgr.GetEventRecorder("gatewright"),
 		controllerNamespace: o.ControllerNamespace,
 	}
@@ -100,7 +101,7 @@ const (
 )
 
 // newChildren makes the watcher of rendered objects, with a cache of its own that holds nothing but objects with our label.
-func newChildren(mgr manager.Manager) (*watch.Children, error) {
+func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, error) {
 	owned, err := labels.NewRequirement(v1alpha1.LabelOwnerUID, selection.Exists, nil)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rendered objects: %w", err)
@@ -119,7 +120,7 @@ func newChildren(mgr manager.Manager) (*watch.Children, error) {
 	if err := mgr.Add(labelled); err != nil {
 		return nil, fmt.Errorf("adding the cache of rendered objects: %w", err)
 	}
-	return watch.NewChildren(labelled, mgr.GetAPIReader(), mgr.GetRESTMapper()), nil
+	return watch.NewChildren(labelled, mgr.GetAPIReader(), mgr.GetRESTMapper(), applier.Knows), nil
 }
 
 // specChanged passes what users change, and drops what controllers report.
@@ -153,11 +154,11 @@ func (s *shell) setupBlueprint(mgr manager.Manager, o controller.Options) error 
 
 func (s *shell) setupGateway(mgr manager.Manager, o controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("gateway").WithOptions(o).
-		For(&gatewayv1.Gateway{}).
-		Owns(&v1alpha1.Rendering{}).
+		For(&gatewayv1.Gateway{}, builder.WithPredicates(s.written.news())).
+		Owns(&v1alpha1.Rendering{}, builder.WithPredicates(s.written.news())).
 		Watches(&gatewayv1.GatewayClass{}, on(s.gatewaysOfClass), specChanged).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.gatewaysOfBlueprint), builder.WithPredicates(blueprintChanged)).
-		Watches(&gatewayv1.ListenerSet{}, on(gatewayOfListenerSet)).
+		Watches(&gatewayv1.ListenerSet{}, on(gatewayOfListenerSet), builder.WithPredicates(s.written.news())).
 		Watches(&gatewayv1.HTTPRoute{}, on(s.gatewaysOfHTTPRoute), specChanged).
 		Watches(&corev1.Namespace{}, on(s.gatewaysOfNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.gatewaysOfPolicy), specChanged).
@@ -177,8 +178,8 @@ func (s *shell) setupListenerSet(mgr manager.Manager, o controller.Options) erro
 
 func (s *shell) setupHTTPRoute(mgr manager.Manager, o controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("httproute").WithOptions(o).
-		For(&gatewayv1.HTTPRoute{}).
-		Owns(&v1alpha1.Rendering{}).
+		For(&gatewayv1.HTTPRoute{}, builder.WithPredicates(s.written.news())).
+		Owns(&v1alpha1.Rendering{}, builder.WithPredicates(s.written.news())).
 		Watches(&gatewayv1.Gateway{}, on(s.httpRoutesOfGateway), specChanged).
 		Watches(&gatewayv1.GatewayClass{}, on(s.httpRoutesOfClass), specChanged).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.httpRoutesOfBlueprint), builder.WithPredicates(blueprintChanged)).

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -34,7 +35,10 @@ type shell struct {
 	applier  *apply.Applier
 	programs *programs
 	policies *policies
-	events   events.EventRecorder
+	written  *written
+	counts   *counts
+	*postponed
+	events events.EventRecorder
 
 	controllerNamespace string
 }
@@ -53,13 +57,14 @@ func isMissing(err error) bool {
 	return foreign || notServed
 }
 
-// result turns an error into what the queue is to do. A conflict is daily life, not an error to log.
+// result turns an error into what the queue is to do. A conflict is daily life, not an error to log; reports wait until no other
+// owner's objects do.
 func result(err error) (ctrl.Result, error) {
-	if errors.Is(err, errWoken) {
-		return ctrl.Result{}, nil
-	}
 	switch {
-	case err == nil:
+	case errors.Is(err, errUnreported):
+		low := handler.LowPriority
+		return ctrl.Result{RequeueAfter: reportDelay, Priority: &low}, nil
+	case err == nil, errors.Is(err, errWoken):
 		return ctrl.Result{}, nil
 	case only(err, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }):
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
@@ -246,6 +251,7 @@ func (s *shell) update(ctx context.Context, before, after client.Object, conditi
 			&apply.RefusedError{Identity: desired.Identity{NamespacedName: client.ObjectKeyFromObject(after)}, Cause: err})
 	}
 	if wrote {
+		s.written.note(after)
 		s.tell(after, conditions(before), conditions(after))
 	}
 	return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.uber.org/zap/zapcore"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -45,16 +44,21 @@ var rendered = []schema.GroupVersionKind{
 
 const objectsPerGateway = 6
 
-// counter counts the requests of a client, by method and resource.
+// counter counts the requests of a client, by method and resource, and remembers which objects it brought about by apply.
 type counter struct {
-	mu     sync.Mutex
-	counts map[string]int
+	mu      sync.Mutex
+	counts  map[string]int
+	applied map[string]bool
+}
+
+func newCounter() *counter {
+	return &counter{counts: map[string]int{}, applied: map[string]bool{}}
 }
 
 func (c *counter) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts = map[string]int{}
+	c.counts, c.applied = map[string]int{}, map[string]bool{}
 }
 
 // writes is the number of mutating requests.
@@ -72,12 +76,29 @@ func (c *counter) writes() (sum int) {
 // wrap makes a client count. Names of objects and namespaces are left out of the keys.
 func (c *counter) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(r)
 		key := r.Method + " " + resource(r.URL.Path)
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.counts[key]++
-		c.mu.Unlock()
-		return next.RoundTrip(r)
+		if r.Method == http.MethodPatch && err == nil && response.StatusCode < 300 {
+			c.applied[r.URL.Path] = true
+		}
+		return response, err
 	})
+}
+
+// await waits until this many different objects were applied. It asks the API server nothing, which has other things to do.
+func (c *counter) await(b *testing.B, objects int) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		found := len(c.applied)
+		c.mu.Unlock()
+		if found >= objects {
+			return
+		}
+	}
+	b.Fatalf("%d objects are not all there after %s", objects, patience)
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -114,20 +135,20 @@ func BenchmarkW1(b *testing.B) {
 func coldConvergence(b *testing.B, config *rest.Config, n int) {
 	c := newClient(b, config)
 	name := "bench-" + kube.Namespace(b)
-	count := &counter{counts: map[string]int{}}
+	count := newCounter()
 	stop := startManager(b, config, count)
 	defer stop()
 	create(b, c, blueprint(name), class(name))
 	warm := gatewayNumber(kube.Namespace(b), name, 0)
 	create(b, c, warm)
-	await(b, c, warm.Namespace, 1)
+	count.await(b, objectsPerGateway)
 	objects := objectsIn(b, c, warm.Namespace)
 
 	namespace := kube.Namespace(b)
 	count.reset()
 	started := time.Now()
 	parallel(n, func(i int) error { return c.Create(b.Context(), gatewayNumber(namespace, name, i)) })
-	await(b, c, namespace, n)
+	count.await(b, n*objectsPerGateway)
 	took := time.Since(started)
 	b.ReportMetric(float64(count.writes())/float64(n), "writes/gateway")
 	b.Logf("requests for %d Gateways: %v", n, count.counts)
@@ -160,30 +181,6 @@ func plainApply(b *testing.B, c client.Client, objects []unstructured.Unstructur
 		return err
 	})
 	return time.Since(started)
-}
-
-// await waits until a namespace holds all objects of n Gateways, counting them at little cost to the API server, which has other
-// things to do.
-func await(b *testing.B, c client.Client, namespace string, n int) {
-	want := n * (objectsPerGateway + 1)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		found := 0
-		for _, gvk := range rendered {
-			one := &metav1.PartialObjectMetadataList{}
-			one.SetGroupVersionKind(gvk)
-			if err := c.List(b.Context(), one, client.InNamespace(namespace), client.Limit(1)); err != nil {
-				b.Fatal(err)
-			}
-			found += len(one.Items)
-			if one.RemainingItemCount != nil {
-				found += int(*one.RemainingItemCount)
-			}
-		}
-		if found == want {
-			return
-		}
-	}
-	b.Fatalf("the objects of namespace %s are not all there after %s", namespace, patience)
 }
 
 // objectsIn returns the rendered objects of a namespace.

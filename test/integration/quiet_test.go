@@ -115,6 +115,7 @@ func TestAGatewayOfSixObjectsTakesEightWrites(t *testing.T) {
 	// The first Gateway of a class starts the watches.
 	w.gateway("warm-up")
 	w.says("warm-up", "warm-up-shadow")
+	w.counts(1)
 	idle(t)
 
 	heard := newAudit(t)
@@ -126,7 +127,8 @@ func TestAGatewayOfSixObjectsTakesEightWrites(t *testing.T) {
 		"patch poddisruptionbudgets edge": 1, "patch configmaps edge": 1, "patch configmaps edge-derived": 1,
 		"create renderings edge": 1, "update gateways/status edge": 1,
 	}
-	// The ninth is the blueprint's: it counts its Gateways, in one write for all that come at once.
+	// The ninth is the blueprint's: it counts its Gateways some time later, in one write for all that have come by then.
+	w.counts(2)
 	want["update gatewayclassblueprints/status "+w.name] = 1
 	if diff := cmp.Diff(want, tally(heard.requests(shared.manager, w, mutating...))); diff != "" {
 		t.Errorf("writes until all objects are there: -want +got:\n%s", diff)
@@ -140,6 +142,16 @@ func TestAGatewayOfSixObjectsTakesEightWrites(t *testing.T) {
 	if diff := cmp.Diff(want, tally(heard.requests(shared.manager, w, mutating...))); diff != "" {
 		t.Errorf("writes once the shadow Gateway is programmed: -want +got:\n%s", diff)
 	}
+}
+
+// counts waits until the blueprint says that so many Gateways use it.
+func (w *world) counts(gateways int32) {
+	w.Helper()
+	becomes(w, "the blueprint has counted its Gateways", gateways, func() (int32, error) {
+		blueprint := &v1alpha1.GatewayClassBlueprint{}
+		err := shared.client.Get(w.Context(), client.ObjectKey{Name: w.name}, blueprint)
+		return blueprint.Status.Gateways, err
+	})
 }
 
 // tally counts equal writes. Events have names that nobody can know. What an optimistic lock refused was no write.
@@ -174,6 +186,7 @@ func busyWorld(t *testing.T, of templates) *world {
 	}
 	becomes(t, "the set stands", setStands, w.setReport("a-first"))
 	becomes(t, "the route stands", map[string][]string{"ListenerSet/a-first": routeStands, "Gateway/other": routeStands}, w.routeReports("shop"))
+	w.counts(2)
 	idle(t)
 	return w
 }

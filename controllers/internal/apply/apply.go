@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +24,7 @@ type Applier struct {
 }
 
 // New returns an Applier that writes with c. live reads from the API server itself; it is asked only about objects that no
-// watch knows of, before they are first applied.
+// watch knows of and that are in the way.
 func New(c client.Client, live client.Reader) *Applier {
 	return &Applier{client: c, live: live, recent: newMemory()}
 }
@@ -37,6 +35,11 @@ func (a *Applier) Newest(id desired.Identity, watched *unstructured.Unstructured
 	return a.recent.newest(id, watched)
 }
 
+// Knows says whether a state of a live object that a watch has just seen is the one that the last apply returned.
+func (a *Applier) Knows(watched *unstructured.Unstructured) bool {
+	return a.recent.confirm(desired.IdentityOf(watched), watched)
+}
+
 // Apply brings one rendered object about for the parent with this uid and returns its live state and what was done. watched
 // is the object as a watch has seen it, or nil. The error is a *ForeignError, ErrDeleting, a *watch.KindNotServedError, or what
 // the API server said.
@@ -44,15 +47,19 @@ func (a *Applier) Apply(
 	ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID,
 ) (*unstructured.Unstructured, plan.Action, error) {
 	id := desired.IdentityOf(rendered)
+	live := a.recent.newest(id, watched)
 	if watched == nil {
-		if !a.recent.claim(id) {
-			return nil, plan.Refuse, &ForeignError{id}
+		var err error
+		if live == nil {
+			live, err = a.create(ctx, rendered)
+			if !apierrors.IsConflict(err) {
+				return live, plan.Create, err
+			}
+			// There is one, which our watch does not know: it sees labelled objects only.
 		}
-		defer a.recent.release(id)
-	}
-	live, err := a.lookup(ctx, id, rendered, watched)
-	if err != nil {
-		return nil, "", err
+		if live, err = a.read(ctx, rendered); err != nil {
+			return nil, "", err
+		}
 	}
 	action := plan.For(rendered, live, owner, a.recent.fingerprint(id))
 	switch action {
@@ -62,91 +69,62 @@ func (a *Applier) Apply(
 		return nil, action, &ForeignError{id}
 	case plan.Wait:
 		return nil, action, ErrDeleting
-	case plan.Create, plan.Update:
+	case plan.Create:
+		live, err := a.create(ctx, rendered)
+		return live, action, err
+	case plan.Update:
 	}
+	// An object that is ours is brought back to what is rendered, whoever changed it. If it was replaced since, the uid makes the
+	// API server refuse instead of writing to the newcomer.
 	applied := rendered.DeepCopy()
-	options := []client.PatchOption{client.FieldOwner(v1alpha1.FieldManager)}
-	if live != nil {
-		// An object that is ours is brought back to what is rendered, whoever changed it. If it was replaced since, the uid
-		// makes the API server refuse instead of writing to the newcomer.
-		options = append(options, client.ForceOwnership)
-		applied.SetUID(live.GetUID())
-	}
-	patch, err := body(applied)
-	if err != nil {
+	applied.SetUID(live.GetUID())
+	if err := a.patch(ctx, applied, client.ForceOwnership); err != nil {
 		return nil, action, err
 	}
-	err = a.client.Patch(ctx, applied, patch, options...)
-	switch {
-	case live == nil && apierrors.IsConflict(err):
-		// Without force, an object that came to be in between and holds other values is not written to.
-		return nil, plan.Refuse, &ForeignError{id}
-	case err != nil:
-		return nil, action, explain(rendered, err)
-	case live == nil && hasOtherManagers(applied):
-		return nil, plan.Refuse, errors.Join(a.letGo(ctx, applied), &ForeignError{id})
-	}
-	a.recent.remember(id, applied)
 	return applied, action, nil
 }
 
-// hasOtherManagers says whether somebody else has a hand in an object that an apply was to create: then it was there before.
-func hasOtherManagers(o *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(o.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager != v1alpha1.FieldManager
-	})
+// noVersion is a resource version that no object has: etcd counts from it, so that what is written first has the next.
+const noVersion = "1"
+
+// create applies an object that must not exist yet; the error is a conflict if it does. Server-side apply has no word for that, but
+// it refuses to write to an object of another resource version than the one named, and it heeds none where there is no object.
+func (a *Applier) create(ctx context.Context, rendered *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	applied := rendered.DeepCopy()
+	applied.SetResourceVersion(noVersion)
+	if err := a.patch(ctx, applied); err != nil {
+		return nil, err
+	}
+	return applied, nil
 }
 
-// letGo takes back what was written to somebody else's object that came to be between the look and the apply. An apply cannot be
-// told to do nothing but create. Without force it has changed no field of the other's, so that taking back what is ours leaves
-// the object as it was.
-func (a *Applier) letGo(ctx context.Context, o *unstructured.Unstructured) error {
-	nothing := &unstructured.Unstructured{}
-	nothing.SetGroupVersionKind(o.GroupVersionKind())
-	nothing.SetNamespace(o.GetNamespace())
-	nothing.SetName(o.GetName())
-	nothing.SetUID(o.GetUID())
-	patch, err := body(nothing)
+// patch applies an object, which becomes what the API server made of it, and remembers it.
+func (a *Applier) patch(ctx context.Context, o *unstructured.Unstructured, options ...client.PatchOption) error {
+	patch, err := body(o)
 	if err != nil {
 		return err
 	}
-	a.recent.forget(desired.IdentityOf(o))
-	return explain(o, client.IgnoreNotFound(a.client.Patch(ctx, nothing, patch, client.FieldOwner(v1alpha1.FieldManager))))
+	id := desired.IdentityOf(o)
+	if err := a.client.Patch(ctx, o, patch, append(options, client.FieldOwner(v1alpha1.FieldManager))...); err != nil {
+		return explain(o, err)
+	}
+	a.recent.remember(id, o)
+	return nil
 }
 
-// lookup finds the live object. Where no watch knows one it asks the API server, since a watch sees labelled objects only, and
-// writing to an object that is not ours is what must never happen. It first asks for no more than whether there is one: there
-// mostly is none, and the API server answers that from memory.
-func (a *Applier) lookup(
-	ctx context.Context, id desired.Identity, rendered, watched *unstructured.Unstructured,
-) (*unstructured.Unstructured, error) {
-	if watched != nil {
-		return a.recent.newest(id, watched), nil
-	}
-	if a.recent.newest(id, nil) == nil {
-		found := &metav1.PartialObjectMetadata{}
-		found.SetGroupVersionKind(rendered.GroupVersionKind())
-		exists, err := a.exists(ctx, id, found, &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}})
-		if err != nil || !exists {
-			return nil, explain(rendered, err)
-		}
-	}
+// read asks the API server itself for an object; nil if there is none.
+func (a *Applier) read(ctx context.Context, like *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(rendered.GroupVersionKind())
-	exists, err := a.exists(ctx, id, live)
-	if err != nil || !exists {
-		a.recent.forget(id)
-		return nil, explain(rendered, err)
+	live.SetGroupVersionKind(like.GroupVersionKind())
+	err := a.live.Get(ctx, client.ObjectKeyFromObject(like), live)
+	if apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		a.recent.forget(desired.IdentityOf(like))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain(like, err)
 	}
 	return live, nil
-}
-
-func (a *Applier) exists(ctx context.Context, id desired.Identity, into client.Object, options ...client.GetOption) (bool, error) {
-	err := a.live.Get(ctx, id.NamespacedName, into, options...)
-	if apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // Delete deletes an owned object, in the background, provided that it is still the one that was judged.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,6 @@ import (
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/plan"
 	"github.com/gatewright/gatewright/controllers/internal/watch"
-	"github.com/gatewright/gatewright/internal/desired"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -171,14 +171,7 @@ func TestApplyNeverWritesToTheSuccessorOfWhatItJudged(t *testing.T) {
 	}
 }
 
-// blind is a reader that sees nothing, as if each object came to be just after the look.
-type blind struct{ client.Reader }
-
-func (blind) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	return apierrors.NewNotFound(schema.GroupResource{Resource: o.GetObjectKind().GroupVersionKind().Kind}, key.Name)
-}
-
-func TestApplyAdoptsNothingThatComesToBeAfterTheLook(t *testing.T) {
+func TestApplyAdoptsNothingThatIsThereAlready(t *testing.T) {
 	cases := map[string]map[string]any{
 		"with the same field":   {"key": "theirs"},
 		"with another field":    {"other": "theirs"},
@@ -195,34 +188,60 @@ func TestApplyAdoptsNothingThatComesToBeAfterTheLook(t *testing.T) {
 			if err := w.client.Create(t.Context(), foreign); err != nil {
 				t.Fatal(err)
 			}
-			late := New(w.Applier.client, blind{})
-			_, action, err := late.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
+			before := w.get(t, foreign)
+			_, action, err := w.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
 			if _, refused := errors.AsType[*ForeignError](err); !refused || action != plan.Refuse {
 				t.Errorf("Apply() = %s, %v, want Refuse with a ForeignError", action, err)
 			}
-			got := w.get(t, foreign)
-			want := map[string]any{"labels": foreign.GetLabels(), "data": foreign.Object["data"], "annotations": map[string]string(nil)}
-			have := map[string]any{"labels": got.GetLabels(), "data": got.Object["data"], "annotations": got.GetAnnotations()}
-			if diff := cmp.Diff(want, have); diff != "" {
+			if diff := cmp.Diff(before, w.get(t, foreign)); diff != "" {
 				t.Errorf("it is not as it was: -want +got:\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestTwoWhoCreateOneObjectAtOnceDoNotShareIt(t *testing.T) {
+// blind is a reader that sees nothing, as if each object went just before the look.
+type blind struct{ client.Reader }
+
+func (blind) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: o.GetObjectKind().GroupVersionKind().Kind}, key.Name)
+}
+
+func TestApplyTriesAgainWhatWasInTheWayForAMoment(t *testing.T) {
 	w := newWorld(t)
-	id := desired.IdentityOf(w.configMap("h", ""))
-	if !w.recent.claim(id) {
-		t.Fatal("the first claim was refused")
+	foreign := w.configMap("h", "theirs")
+	if err := w.client.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
 	}
-	_, _, err := w.Apply(t.Context(), w.configMap("h", "second"), nil, owner)
-	if _, refused := errors.AsType[*ForeignError](err); !refused {
-		t.Errorf("the second, meanwhile: %v, want a ForeignError", err)
+	before := w.get(t, foreign)
+	late := New(w.Applier.client, blind{})
+	if _, _, err := late.Apply(t.Context(), w.configMap("h", "ours"), nil, owner); !apierrors.IsConflict(err) || !WorthRetrying(err) {
+		t.Errorf("Apply() = %v, want a conflict that is worth retrying", err)
 	}
-	w.recent.release(id)
-	if _, action := w.mustApply(t, w.configMap("h", "second"), nil); action != plan.Create {
-		t.Errorf("the second, afterwards: %s, want Create", action)
+	if diff := cmp.Diff(before, w.get(t, foreign)); diff != "" {
+		t.Errorf("it is not as it was: -want +got:\n%s", diff)
+	}
+}
+
+func TestOfTwoWhoCreateOneObjectAtOnceOneGetsIt(t *testing.T) {
+	w := newWorld(t)
+	owners := []types.UID{owner, stranger}
+	errs := make([]error, len(owners))
+	var wait sync.WaitGroup
+	for i, uid := range owners {
+		wait.Go(func() {
+			o := w.configMap("h", string(uid))
+			o.SetLabels(map[string]string{v1alpha1.LabelOwnerUID: string(uid)})
+			_, _, errs[i] = w.Apply(t.Context(), o, nil, uid)
+		})
+	}
+	wait.Wait()
+	got := w.get(t, w.configMap("h", "")).GetLabels()[v1alpha1.LabelOwnerUID]
+	for i, uid := range owners {
+		_, refused := errors.AsType[*ForeignError](errs[i])
+		if refused == (got == string(uid)) || !refused && errs[i] != nil {
+			t.Errorf("the object is %s's, and %s was told %v", got, uid, errs[i])
+		}
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	entries map[desired.Identity]entry
-	// creating are the objects that are being looked for and then created.
-	creating map[desired.Identity]bool
 }
 
 type entry struct {
@@ -25,31 +23,13 @@ type entry struct {
 }
 
 func newMemory() *memory {
-	return &memory{entries: map[desired.Identity]entry{}, creating: map[desired.Identity]bool{}}
+	return &memory{entries: map[desired.Identity]entry{}}
 }
 
 func (m *memory) remember(id desired.Identity, applied *unstructured.Unstructured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entries[id] = entry{fingerprint: plan.FingerprintOf(applied), applied: applied}
-}
-
-// claim notes that an object is about to be created for somebody. It is refused while somebody else is at it: both apply under one
-// field manager, so that the API server would see no conflict. It is to be released whatever comes of it.
-func (m *memory) claim(id desired.Identity) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.creating[id] {
-		return false
-	}
-	m.creating[id] = true
-	return true
-}
-
-func (m *memory) release(id desired.Identity) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.creating, id)
 }
 
 func (m *memory) fingerprint(id desired.Identity) plan.Fingerprint {
@@ -77,6 +57,19 @@ func (m *memory) newest(id desired.Identity, watched *unstructured.Unstructured)
 	e.applied = nil
 	m.entries[id] = e
 	return watched
+}
+
+// confirm says whether a watch has seen just what was applied, which then need not be remembered any more.
+func (m *memory) confirm(id desired.Identity, watched *unstructured.Unstructured) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e.applied == nil || watched.GetUID() != e.applied.GetUID() || watched.GetResourceVersion() != e.applied.GetResourceVersion() {
+		return false
+	}
+	e.applied = nil
+	m.entries[id] = e
+	return true
 }
 
 // older compares resource versions, which are ordered integers for all resources of one type (Kubernetes 1.35 made official

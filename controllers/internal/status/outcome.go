@@ -7,13 +7,14 @@ import (
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
 )
 
 // Outcome is what became of one parent: of each of its templates and objects, in the order in which they are applied.
 type Outcome struct {
 	Objects []v1alpha1.RenderedObject
-	// Manifests are the objects as they were rendered, as YAML, in the same order.
-	Manifests []string
+	// RenderedObjects are the objects as they were rendered, in the same order. They may hold sensitive values.
+	RenderedObjects []render.Object
 	// Held are objects that the parent owns and that are not rendered now; why they stay is in their message.
 	Held []v1alpha1.RenderedObject
 	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.

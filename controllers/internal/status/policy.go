@@ -24,6 +24,8 @@ const maxListed = 3
 type Ancestor struct {
 	Ref      gatewayv1.ParentReference
 	Accepted verdict.Verdict
+	// Refused is the verdict on target references that are not accepted there, if there are any.
+	Refused *verdict.Verdict
 	// Contributions are what became of the policy's values, for each Gateway below the ancestor.
 	Contributions []values.Contribution
 }
@@ -66,7 +68,7 @@ func ancestorConditions(conditions *[]metav1.Condition, a Ancestor, generation i
 }
 
 // accepted is the condition Accepted of a policy: a valid one is not accepted for an ancestor if what it says is not allowed by
-// the schema of the blueprint there.
+// the schema of the blueprint there, or if none of its target references is accepted there.
 func (a Ancestor) accepted() verdict.Verdict {
 	var problems []string
 	for _, c := range a.Contributions {
@@ -74,8 +76,13 @@ func (a Ancestor) accepted() verdict.Verdict {
 			problems = append(problems, v.Problem())
 		}
 	}
-	if !a.Accepted.OK || len(problems) == 0 {
+	switch {
+	case !a.Accepted.OK || len(problems) == 0 && a.Refused == nil:
 		return a.Accepted
+	case len(problems) == 0 && len(a.Contributions) == 0:
+		return *a.Refused
+	case len(problems) == 0:
+		return verdict.Yes(a.Accepted.Reason, fmt.Sprintf("%s; but not all of it has an effect: %s", a.Accepted.Message, a.Refused.Message))
 	}
 	return verdict.No(v1alpha1.ReasonInvalid, "the blueprint's schema does not allow it: %s; what was rendered last stays", listed(problems, "; "))
 }

@@ -35,6 +35,8 @@ type Report struct {
 	BlueprintGeneration int64
 	Listeners           []gateway.Listener
 	Values              values.Effective
+	// Manifests are the objects as they were rendered, as YAML, in the order in which they are applied.
+	Manifests []string
 }
 
 // Rendering fills in the report. Conditions keep their transition times.
@@ -55,7 +57,7 @@ func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
 	for i := range s.Objects {
 		s.Objects[i].Message = bounded(s.Objects[i].Message)
 	}
-	s.Rendered, cut = manifests(o.Manifests, cut)
+	s.Rendered, cut = manifests(r.Manifests, cut)
 	s.Listeners, cut = listeners(r.Listeners, cut)
 	s.Values, cut = valuesJSON(r.Values.Redacted(), cut)
 	s.Origins, cut = origins(r.Values.Origins, cut)

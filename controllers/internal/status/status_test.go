@@ -194,6 +194,14 @@ func TestAncestors(t *testing.T) {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Shadowed: []values.Shadow{{Path: "/a", By: by}}}}},
 			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden",
 				"all values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+		"no target reference accepted": {
+			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Invalid", "why", 1))},
+		"one target reference accepted, another not": {
+			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"},
+				Contributions: []values.Contribution{{Sets: 1}}},
+			entry(condition("Accepted", metav1.ConditionTrue, "Accepted", "valid; but not all of it has an effect: why", 1),
+				condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
 		"values that the schema does not allow": {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
 				{Sets: 1, Violations: []values.Violation{{Path: "/c", Message: "is wrong"}, {Path: "/a", Message: "is wrong"}}},
@@ -312,8 +320,9 @@ func TestRenderingIsBounded(t *testing.T) {
 	var rdg v1alpha1.Rendering
 	Rendering(&rdg, Report{
 		Parent: "Gateway/a/web", ParentGeneration: 1,
-		Values: values.Effective{Tree: values.Tree{"blob": strings.Repeat("y", maxValues)}},
-	}, Outcome{Objects: []v1alpha1.RenderedObject{current, current}, Manifests: []string{big, small}})
+		Values:    values.Effective{Tree: values.Tree{"blob": strings.Repeat("y", maxValues)}},
+		Manifests: []string{big, small},
+	}, Outcome{Objects: []v1alpha1.RenderedObject{current, current}})
 
 	want := "1 manifests are left out; `gatewright render` prints them; the values are left out; `gatewright values` prints them"
 	if rdg.Status.Truncated != want || len(rdg.Status.Rendered) != 1 || rdg.Status.Values != nil || rdg.Status.Ready != "2/2" {

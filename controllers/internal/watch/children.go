@@ -48,8 +48,10 @@ type Children struct {
 	cache  cache.Cache
 	reader client.Reader
 	mapper meta.RESTMapper
+	known  func(*unstructured.Unstructured) bool
 
 	mu      sync.Mutex
+	scopes  map[schema.GroupVersionKind]meta.RESTScopeName
 	kinds   map[schema.GroupVersionKind]cache.Informer
 	refused map[schema.GroupVersionKind]refusal
 	waiting map[schema.GroupVersionKind]map[owner]bool
@@ -73,10 +75,14 @@ type owner struct {
 }
 
 // NewChildren returns a watcher over a cache that holds labelled objects only. The reader asks the API server itself; it is
-// used once a kind, to learn early what a watch would only retry in silence.
-func NewChildren(labelled cache.Cache, reader client.Reader, mapper meta.RESTMapper) *Children {
+// used once a kind, to learn early what a watch would only retry in silence. known says of a state of an object whether its owner
+// has acted on it already, so that nobody is woken by it: what we wrote ourselves is no news.
+func NewChildren(
+	labelled cache.Cache, reader client.Reader, mapper meta.RESTMapper, known func(*unstructured.Unstructured) bool,
+) *Children {
 	return &Children{
-		cache: labelled, reader: reader, mapper: mapper,
+		cache: labelled, reader: reader, mapper: mapper, known: known,
+		scopes:  map[schema.GroupVersionKind]meta.RESTScopeName{},
 		kinds:   map[schema.GroupVersionKind]cache.Informer{},
 		refused: map[schema.GroupVersionKind]refusal{},
 		waiting: map[schema.GroupVersionKind]map[owner]bool{},
@@ -97,6 +103,12 @@ func (c *Children) Source(ownerKind string) source.Source {
 
 // Scope says whether a kind is cluster-scoped. The error is a KindNotServedError if the API server does not know the kind.
 func (c *Children) Scope(gvk schema.GroupVersionKind) (clusterScoped bool, err error) {
+	c.mu.Lock()
+	scope, known := c.scopes[gvk]
+	c.mu.Unlock()
+	if known {
+		return scope == meta.RESTScopeNameRoot, nil
+	}
 	mapping, err := c.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	switch {
 	case meta.IsNoMatchError(err):
@@ -104,6 +116,9 @@ func (c *Children) Scope(gvk schema.GroupVersionKind) (clusterScoped bool, err e
 	case err != nil:
 		return false, fmt.Errorf("looking up kind %s: %w", gvk.Kind, err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scopes[gvk] = mapping.Scope.Name()
 	return mapping.Scope.Name() == meta.RESTScopeNameRoot, nil
 }
 
@@ -204,6 +219,7 @@ func (c *Children) announce(gvk schema.GroupVersionKind, informer cache.Informer
 func (c *Children) Recheck(ctx context.Context, group string) error {
 	c.mu.Lock()
 	maps.DeleteFunc(c.refused, func(gvk schema.GroupVersionKind, _ refusal) bool { return gvk.Group == group })
+	maps.DeleteFunc(c.scopes, func(gvk schema.GroupVersionKind, _ meta.RESTScopeName) bool { return gvk.Group == group })
 	var kinds []schema.GroupVersionKind
 	for gvk := range c.kinds {
 		if gvk.Group == group {
@@ -313,29 +329,31 @@ func (c *Children) gone(gvk schema.GroupVersionKind) {
 
 func (c *Children) handler(gvk schema.GroupVersionKind) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { c.changed(o) },
+		AddFunc:    func(o any) { c.changed(nil, o) },
 		UpdateFunc: func(before, after any) { c.changed(before, after) },
 		DeleteFunc: func(o any) {
 			if tombstone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = tombstone.Obj
 			}
-			c.changed(o)
+			c.changed(o, nil)
 			c.gone(gvk)
 		},
 	}
 }
 
-// changed enqueues the owners of an object, as it was and as it is: whoever removes the marks of ownership must be noticed.
-func (c *Children) changed(states ...any) {
-	if len(states) == 2 && sameVersion(states[0], states[1]) {
+// changed enqueues the owners of an object, as it was and as it is: whoever removes the marks of ownership must be noticed. One of
+// the two is nil if the object came or went.
+func (c *Children) changed(before, after any) {
+	was, _ := before.(*unstructured.Unstructured)
+	is, _ := after.(*unstructured.Unstructured)
+	if is != nil && (c.known(is) || was != nil && was.GetResourceVersion() == is.GetResourceVersion()) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen := map[owner]bool{}
-	for _, state := range states {
-		object, ok := state.(*unstructured.Unstructured)
-		if !ok {
+	for _, object := range []*unstructured.Unstructured{was, is} {
+		if object == nil {
 			continue
 		}
 		for _, o := range ownersOf(object) {
@@ -345,12 +363,6 @@ func (c *Children) changed(states ...any) {
 			}
 		}
 	}
-}
-
-func sameVersion(before, after any) bool {
-	a, okA := before.(*unstructured.Unstructured)
-	b, okB := after.(*unstructured.Unstructured)
-	return okA && okB && a.GetResourceVersion() == b.GetResourceVersion()
 }
 
 // enqueue needs the lock.

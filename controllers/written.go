@@ -1,0 +1,56 @@
+package controllers
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// written remembers in which version we wrote an object last. The event that comes back of a write is no news: the version names
+// a state, of which the writer knew all, since what it wrote to was locked by its version.
+type written struct {
+	mu       sync.Mutex
+	versions map[types.UID]string
+}
+
+func newWritten() *written {
+	return &written{versions: map[types.UID]string{}}
+}
+
+// note remembers an object as the API server returned it from a write.
+func (w *written) note(o client.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.versions[o.GetUID()] = o.GetResourceVersion()
+}
+
+func (w *written) forget(o client.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.versions, o.GetUID())
+}
+
+// byOthers says whether the present state of an object is not our own doing.
+func (w *written) byOthers(o client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.versions[o.GetUID()] != o.GetResourceVersion()
+}
+
+// news passes all events but those of what we wrote. It may pass one of those too, if it comes before the answer to the write.
+// Events without a change are a resync, which is to look at everything.
+func (w *written) news() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return e.IsInInitialList || w.byOthers(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return w.byOthers(e.ObjectNew) || e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
+		},
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			w.forget(e.Object)
+			return true
+		},
+	}
+}
