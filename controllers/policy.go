@@ -18,7 +18,6 @@ import (
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
 	"github.com/gatewright/gatewright/internal/verdict"
-	"github.com/gatewright/gatewright/values"
 )
 
 // policyReconciler reports on policies of one kind.
@@ -67,36 +66,22 @@ func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]*status.Ancestor{}
-	matched := map[int]bool{}
+	found := foundAncestors{policy: policy, source: parsed.Ref(), verdict: v, all: map[string]*status.Ancestor{}, matched: map[int]bool{}}
 	for i := range gateways {
-		reaches, err := r.reaches(ctx, &gateways[i])
+		in, err := r.inputsOf(ctx, &gateways[i])
 		if err != nil {
 			return nil, err
 		}
-		for _, reach := range reaches {
-			at := slices.IndexFunc(reach.Values.Contributions, func(c values.Contribution) bool { return c.Source == parsed.Ref() })
-			if at < 0 {
-				continue
-			}
-			contribution := reach.Values.Contributions[at]
-			for _, ref := range contribution.Refs {
-				matched[ref] = true
-			}
-			ref := ancestorRef(policy, &gateways[i], reach.Parent)
-			key := fmt.Sprintf("%s/%s/%s", *ref.Kind, reach.Parent.Namespace, ref.Name)
-			if ref.Namespace == nil {
-				key = fmt.Sprintf("%s/%s", *ref.Kind, ref.Name)
-			}
-			if found[key] == nil {
-				found[key] = &status.Ancestor{Ref: ref, Accepted: v}
-			}
-			found[key].Contributions = append(found[key].Contributions, contribution)
+		if in == nil {
+			continue
+		}
+		for _, reach := range desired.Reaches(*in) {
+			found.add(in, reach)
 		}
 	}
 	var ancestors []status.Ancestor
 	for i, target := range policy.PolicySpec().Targets() {
-		if matched[i] {
+		if found.matched[i] {
 			continue
 		}
 		accepted, err := r.unmatched(ctx, policy, target, v)
@@ -105,10 +90,53 @@ func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy
 		}
 		ancestors = append(ancestors, status.Ancestor{Ref: targetRef(policy, target), Accepted: accepted})
 	}
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		ancestors = append(ancestors, *found[key])
+	for _, key := range slices.Sorted(maps.Keys(found.all)) {
+		ancestors = append(ancestors, *found.all[key])
 	}
 	return ancestors, nil
+}
+
+// foundAncestors collects the ancestors of a policy.
+type foundAncestors struct {
+	policy v1alpha1.Policy
+	// source is how provenance calls the policy, and verdict is that on the policy as such.
+	source  string
+	verdict verdict.Verdict
+	all     map[string]*status.Ancestor
+	// matched are the indexes of the target references that match something.
+	matched map[int]bool
+}
+
+// add notes the part that the policy has in a path, or would have if its target references were accepted there.
+func (f *foundAncestors) add(in *desired.Inputs, reach desired.Reach) {
+	for _, c := range reach.Values.Contributions {
+		if c.Source == f.source {
+			ancestor := f.at(in.Merged.Gateway, reach.Parent, c.Refs)
+			ancestor.Contributions = append(ancestor.Contributions, c)
+		}
+	}
+	for _, refusal := range reach.Values.Refused {
+		if refusal.Source == f.source {
+			refused := desired.Refused(f.policy, in.Snapshot.Blueprint.Name, refusal.Refs)
+			f.at(in.Merged.Gateway, reach.Parent, refusal.Refs).Refused = &refused
+		}
+	}
+}
+
+// at is what is reported for a parent on a path of a Gateway that target references match.
+func (f *foundAncestors) at(gw *gatewayv1.Gateway, parent gateway.ParentKey, refs []int) *status.Ancestor {
+	for _, ref := range refs {
+		f.matched[ref] = true
+	}
+	ref := ancestorRef(f.policy, gw, parent)
+	key := fmt.Sprintf("%s/%s/%s", *ref.Kind, parent.Namespace, ref.Name)
+	if ref.Namespace == nil {
+		key = fmt.Sprintf("%s/%s", *ref.Kind, ref.Name)
+	}
+	if f.all[key] == nil {
+		f.all[key] = &status.Ancestor{Ref: ref, Accepted: f.verdict}
+	}
+	return f.all[key]
 }
 
 // within returns the Gateways of ours that a policy may reach.
@@ -126,8 +154,8 @@ func (r *policyReconciler) within(ctx context.Context, policy v1alpha1.Policy) (
 	return gateways, nil
 }
 
-// reaches returns all paths of a Gateway with their values; none while its blueprint cannot be used.
-func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) ([]desired.Reach, error) {
+// inputsOf are those of a Gateway; nil while its blueprint cannot be used.
+func (r *policyReconciler) inputsOf(ctx context.Context, gw *gatewayv1.Gateway) (*desired.Inputs, error) {
 	class, err := r.fetch.Class(ctx, gw.Spec.GatewayClassName)
 	if class == nil || err != nil {
 		return nil, err
@@ -140,7 +168,8 @@ func (r *policyReconciler) reaches(ctx context.Context, gw *gatewayv1.Gateway) (
 	if ready == nil {
 		return nil, nil
 	}
-	return desired.Reaches(r.inputs(ctx, snapshot, ready)), nil
+	in := r.inputs(ctx, snapshot, ready)
+	return &in, nil
 }
 
 // unmatched is the verdict on a target reference that takes part in nothing.

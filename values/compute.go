@@ -1,6 +1,7 @@
 package values
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gatewright/gatewright/internal/order"
@@ -10,7 +11,7 @@ import (
 // is total: what is invalid contributes nothing and is reported. The policies may be listed in any order. If the blueprint has
 // a schema, the tree is merged as that says, then filled up with its defaults and held against it.
 func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
-	sources := attached(blueprint, policies, &t)
+	sources, refused := attached(blueprint, policies, &t)
 	contract, marks := contractOf(blueprint)
 	if marks.any((*Marks).restricts) {
 		for i := range sources {
@@ -20,7 +21,7 @@ func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
 	s := newStack(sources, marks, &t)
 	removed := s.activateDefaults()
 	s.activateOverrides()
-	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Held: held(sources)}
+	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Refused: refused, Held: held(sources)}
 	trace(s.layers, &e)
 	s.report(&e)
 	s.restore(&e)
@@ -49,9 +50,9 @@ type source struct {
 }
 
 // attached finds the sources that match the target, the least specific first, the oldest first within a rank. A policy that
-// is being deleted is ignored, and one that is listed twice counts once.
-func attached(blueprint *Policy, policies []*Policy, t *Target) []source {
-	var sources []source
+// is being deleted is ignored, and one that is listed twice counts once. Those that would match by references that are not
+// accepted are refused.
+func attached(blueprint *Policy, policies []*Policy, t *Target) (sources []source, refused []Refusal) {
 	if blueprint != nil {
 		sources = append(sources, source{Policy: blueprint, rank: rank{level: LevelBlueprint}})
 	}
@@ -59,8 +60,12 @@ func attached(blueprint *Policy, policies []*Policy, t *Target) []source {
 		if p == nil || p.deleting {
 			continue
 		}
-		if at, refs := p.place(t); len(refs) > 0 {
+		at, refs, not := p.place(t)
+		if len(refs) > 0 {
 			sources = append(sources, source{Policy: p, rank: at, refs: refs})
+		}
+		if len(not) > 0 {
+			refused = append(refused, Refusal{p.Ref(), not})
 		}
 	}
 	slices.SortStableFunc(sources, func(a, b source) int {
@@ -69,7 +74,9 @@ func attached(blueprint *Policy, policies []*Policy, t *Target) []source {
 		}
 		return order.Compare(&a.meta, &b.meta)
 	})
-	return slices.CompactFunc(sources, func(a, b source) bool { return a.Ref() == b.Ref() })
+	slices.SortFunc(refused, func(a, b Refusal) int { return cmp.Compare(a.Source, b.Source) })
+	return slices.CompactFunc(sources, func(a, b source) bool { return a.Ref() == b.Ref() }),
+		slices.CompactFunc(refused, func(a, b Refusal) bool { return a.Source == b.Source })
 }
 
 func contributions(sources []source) []Contribution {

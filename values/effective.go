@@ -163,6 +163,15 @@ type Contribution struct {
 	Violations []Violation
 }
 
+// Refusal is a policy of which target references match a target and are not accepted, since they are narrowed to listeners and
+// no template reads what is said of those only.
+type Refusal struct {
+	// Source is the policy's Ref.
+	Source string
+	// Refs are the indexes of those target references.
+	Refs []int
+}
+
 // Effective is the outcome of Compute.
 type Effective struct {
 	// Tree is the values. It is fresh: whoever has it may change it.
@@ -180,6 +189,8 @@ type Effective struct {
 	// Contributions are the sources that match the target, the least specific first, the oldest first within a level. A
 	// source that is not listed does not match. The list has one entry for an invalid policy too, which sets nothing.
 	Contributions []Contribution
+	// Refused are the policies of which target references match the target and are not accepted, sorted.
+	Refused []Refusal
 	// Held are the invalid sources that match the target and carry overrides or constraints. While there is one, the
 	// target must keep its last good rendering: a typo must not lift a guard rail.
 	Held []string

@@ -82,8 +82,7 @@ func newPolicy(kind string, object metav1.Object) *Policy {
 // policy does nothing where the blueprint reads no listener values.
 func (p *Policy) TargetsListeners() bool {
 	for i := range p.refs {
-		ref := &p.refs[i]
-		if ref.listeners != nil || ref.section != "" && (ref.kind == kindGateway || ref.kind == kindListenerSet) {
+		if p.refs[i].narrowed() {
 			return true
 		}
 	}

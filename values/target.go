@@ -1,6 +1,10 @@
 package values
 
-import "github.com/gatewright/gatewright/api/v1alpha1"
+import (
+	"slices"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
+)
 
 // Object is what of an object counts for targeting. Namespace is empty for a cluster-scoped one.
 type Object struct {
@@ -41,6 +45,18 @@ type Target struct {
 	Namespaces map[string]map[string]string
 	// AppliesTo is the kind of template that will read the values; empty means Route if Route is set, else Gateway.
 	AppliesTo v1alpha1.AppliesTo
+	// Unread are the kinds of templates that do not read what is said of listeners only. A target reference that is narrowed to
+	// listeners, and is for such templates alone, is not accepted.
+	Unread []v1alpha1.AppliesTo
+}
+
+// reads says whether any template that a target reference is for reads what is said of listeners only.
+func (t *Target) reads(ref *targetRef) bool {
+	wanted := ref.appliesTo
+	if len(wanted) == 0 {
+		wanted = []v1alpha1.AppliesTo{v1alpha1.AppliesToGateway, v1alpha1.AppliesToRoute}
+	}
+	return slices.ContainsFunc(wanted, func(a v1alpha1.AppliesTo) bool { return !slices.Contains(t.Unread, a) })
 }
 
 // reader is the kind of template that the values are for.

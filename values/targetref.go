@@ -143,15 +143,22 @@ func (r rank) compare(other rank) int {
 	return cmp.Or(cmp.Compare(r.level, other.level), cmp.Compare(r.hop, other.hop))
 }
 
+// narrowed says whether the reference is to listeners of a Gateway or ListenerSet.
+func (r *targetRef) narrowed() bool {
+	return r.listeners != nil || r.section != "" && (r.kind == kindGateway || r.kind == kindListenerSet)
+}
+
 // place finds the most specific rank at which the policy matches the target, and the indexes of all references that do. No
-// indexes means that it does not match.
-func (p *Policy) place(t *Target) (rank, []int) {
-	var best rank
-	var matching []int
+// indexes means that it does not match. Those that would match, but are not accepted, are refused.
+func (p *Policy) place(t *Target) (best rank, matching, refused []int) {
 	for i := range p.refs {
 		ref := &p.refs[i]
 		at, ok := p.rankOf(ref, t)
 		if !ok || !appliesTo(ref, t) {
+			continue
+		}
+		if ref.narrowed() && !t.reads(ref) {
+			refused = append(refused, ref.index)
 			continue
 		}
 		matching = append(matching, ref.index)
@@ -159,7 +166,7 @@ func (p *Policy) place(t *Target) (rank, []int) {
 			best = at
 		}
 	}
-	return best, matching
+	return best, matching, refused
 }
 
 // appliesTo says whether the templates that the values are for shall see those of the reference.

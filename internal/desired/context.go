@@ -13,14 +13,18 @@ import (
 	"github.com/gatewright/gatewright/values"
 )
 
-// context gathers what is the same to all templates of a Gateway and its routes.
-func (in Inputs) context(listeners []values.Effective) render.Context {
-	return render.Context{
+// context gathers what is the same to all templates of a set, as far as they read it. listeners are the values of listeners,
+// nil where they are not read.
+func (in Inputs) context(uses render.Uses, listeners []values.Effective) render.Context {
+	c := render.Context{
 		Gateway:   objectMap(string(gateway.KindGateway), in.Merged.EffectiveGateway()),
-		Listeners: in.listeners(listeners),
 		Hostnames: render.Hostnames(in.Merged.Hostnames),
 		Class:     objectMap("GatewayClass", in.Snapshot.Class),
 	}
+	if uses.Listeners {
+		c.Listeners = in.listeners(listeners)
+	}
+	return c
 }
 
 // listenerValues are the values that are effective for each merged listener; nothing for one that is not accepted. Where no
@@ -44,7 +48,7 @@ func (in Inputs) listenerValues() []values.Effective {
 	return list
 }
 
-// listeners are `.Listeners`: the accepted ones, each with its source and its values.
+// listeners are `.Listeners`: the accepted ones, each with its source and its values, if those are read.
 func (in Inputs) listeners(effective []values.Effective) []any {
 	var list []any
 	for i := range in.Merged.Listeners {
@@ -57,7 +61,9 @@ func (in Inputs) listeners(effective []values.Effective) []any {
 			"kind": string(l.Source.Kind), "namespace": l.Source.Namespace, "name": l.Source.Name,
 			"sectionName": string(l.Source.SectionName),
 		}
-		m["Values"] = effective[i].Tree
+		if effective != nil {
+			m["Values"] = effective[i].Tree
+		}
 		list = append(list, m)
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
@@ -44,7 +45,8 @@ type Parent struct {
 	Under *gateway.Parent
 	// Values are the effective values that its templates read.
 	Values values.Effective
-	// Listeners are the values that are effective for each merged listener of a Gateway; nil for a route.
+	// Listeners are the values that are effective for each merged listener of a Gateway; nil for a route, and where no template
+	// of the blueprint reads what is said of listeners only.
 	Listeners []values.Effective
 
 	kinds []schema.GroupVersionKind
@@ -56,6 +58,8 @@ type Parent struct {
 
 	ownClass func(name string) bool
 	accepted verdict.Verdict
+	// read are the values of listeners that the templates read.
+	read []values.Effective
 	// secrets are the sensitive ones among the values that the templates read.
 	secrets func() values.Secrets
 }
@@ -63,40 +67,61 @@ type Parent struct {
 // Gateway begins the rendering of the Gateway.
 func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
-	effective := in.values(in.target())
-	listeners := in.listenerValues()
-	p := in.begin(owner, nil, in.Program.Gateway, in.context(listeners), effective, listeners)
-	p.Listeners = listeners
+	target, listenerValues := in.target(), sync.OnceValue(in.listenerValues)
+	p := in.begin(owner, nil, in.Program.Gateway, in.commonTo(in.Program.Gateway, listenerValues), in.values(target))
+	if len(target.Unread) < len(readers) {
+		p.Listeners = listenerValues()
+	}
 	return p
+}
+
+// common is what the renderings of a set of templates for one Gateway have in common.
+type common struct {
+	render.Context
+	// listeners are the values of listeners; nil where they are not read.
+	listeners []values.Effective
+}
+
+// commonTo gathers what the renderings of a set have in common. The values of listeners, which may be many, are computed only
+// for templates that read them.
+func (in Inputs) commonTo(set *render.Set, listenerValues func() []values.Effective) common {
+	uses := set.Uses()
+	var c common
+	if uses.ListenerValues {
+		c.listeners = listenerValues()
+	}
+	c.Context = in.context(uses, c.listeners)
+	return c
 }
 
 // Route begins the rendering of a route under each parent that accepts it, in the order of the route's parentRefs. There is
 // none if the blueprint has no template for the kind of the route.
 func Route(in Inputs, attachment gateway.Attachment) []*Parent {
-	if in.Program.Routes[attachment.Route.Kind] == nil {
+	set, ok := in.Program.Routes[attachment.Route.Kind]
+	if !ok {
 		return nil
 	}
-	listeners := in.listenerValues()
-	return in.route(attachment, in.context(listeners), listeners)
+	return in.route(attachment, set, in.commonTo(set, in.listenerValues))
 }
 
 // Routes begins the renderings of all routes of the Gateway, as Route does for one, in the order of their attachments.
 func Routes(in Inputs) []*Parent {
 	var parents []*Parent
-	listeners := in.listenerValues()
-	common := in.context(listeners)
+	listenerValues := sync.OnceValue(in.listenerValues)
+	byKind := map[gatewayv1.Kind]common{}
+	for kind, set := range in.Program.Routes {
+		byKind[kind] = in.commonTo(set, listenerValues)
+	}
 	for _, attachment := range in.Merged.Attachments {
-		parents = append(parents, in.route(attachment, common, listeners)...)
+		if set, ok := in.Program.Routes[attachment.Route.Kind]; ok {
+			parents = append(parents, in.route(attachment, set, byKind[attachment.Route.Kind])...)
+		}
 	}
 	return parents
 }
 
-// route begins the renderings of a route, with what it has in common with all others.
-func (in Inputs) route(attachment gateway.Attachment, common render.Context, listeners []values.Effective) []*Parent {
-	set, ok := in.Program.Routes[attachment.Route.Kind]
-	if !ok {
-		return nil
-	}
+// route begins the renderings of a route, with what it has in common with all others of its kind.
+func (in Inputs) route(attachment gateway.Attachment, set *render.Set, shared common) []*Parent {
 	owner := OwnerOf(string(attachment.Route.Kind), attachment.Route.Object)
 	var parents []*Parent
 	for i := range attachment.Parents {
@@ -105,24 +130,23 @@ func (in Inputs) route(attachment gateway.Attachment, common render.Context, lis
 			continue
 		}
 		effective := in.values(in.routeTarget(attachment.Route, *under))
-		c := common
+		c := shared
 		c.Route = routeMap(attachment.Route)
 		c.Hostnames = render.Hostnames(in.Merged.HostnamesWith(attachment))
 		c.ParentRef = parentMap(in.Merged, *under)
-		parents = append(parents, in.begin(owner, under, set, c, effective, listeners))
+		parents = append(parents, in.begin(owner, under, set, c, effective))
 	}
 	return parents
 }
 
 // begin begins a rendering whose templates read effective values, and those of the listeners.
-func (in Inputs) begin(
-	owner Owner, under *gateway.Parent, set *render.Set, c render.Context, effective values.Effective, listeners []values.Effective,
-) *Parent {
+func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c common, effective values.Effective) *Parent {
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
-	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c)}
+	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c.Context)}
+	p.read = c.listeners
 	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
 	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
-	p.secrets = sync.OnceValue(func() values.Secrets { return values.SecretsOf(append(slices.Clone(listeners), effective)...) })
+	p.secrets = sync.OnceValue(func() values.Secrets { return values.SecretsOf(append(slices.Clone(p.read), effective)...) })
 	return p
 }
 
@@ -162,7 +186,7 @@ func (p *Parent) Held() *verdict.Verdict {
 		return &v
 	}
 	reasons := p.Values.Blocked()
-	for _, listener := range p.Listeners {
+	for _, listener := range p.read {
 		reasons = append(reasons, listener.Blocked()...)
 	}
 	if len(reasons) == 0 {

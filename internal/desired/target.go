@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/values"
 )
@@ -57,6 +58,26 @@ func (in Inputs) values(target values.Target) values.Effective {
 	return values.Compute(in.Blueprint, in.Policies, target)
 }
 
+// unread are the kinds of templates that read nothing of what is said of listeners only: the values of listeners are read by any
+// template, the values of a route by its own. Where templates are not known, all is read.
+func (in Inputs) unread() []v1alpha1.AppliesTo {
+	if in.Program == nil {
+		return nil
+	}
+	of := in.Program.Gateway.Uses().ListenerValues
+	byRoute := false
+	for _, set := range in.Program.Routes {
+		uses := set.Uses()
+		of, byRoute = of || uses.ListenerValues, byRoute || uses.Values
+	}
+	return slices.DeleteFunc(slices.Clone(readers), func(a v1alpha1.AppliesTo) bool {
+		return a == v1alpha1.AppliesToGateway && of || a == v1alpha1.AppliesToRoute && byRoute
+	})
+}
+
+// readers are all kinds of templates.
+var readers = []v1alpha1.AppliesTo{v1alpha1.AppliesToGateway, v1alpha1.AppliesToRoute}
+
 // target is the path from the class down to the Gateway.
 func (in Inputs) target() values.Target {
 	t := values.Target{
@@ -64,6 +85,7 @@ func (in Inputs) target() values.Target {
 		Class:               valuesObject(in.Snapshot.Class),
 		Gateway:             valuesObject(in.Merged.Gateway),
 		Namespaces:          map[string]map[string]string{},
+		Unread:              in.unread(),
 	}
 	in.leadThrough(&t, in.Merged.Gateway)
 	return t

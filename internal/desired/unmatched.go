@@ -2,10 +2,25 @@ package desired
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/verdict"
 )
+
+// Refused is the verdict on target references of a valid policy that are narrowed to listeners whose values nothing reads. refs
+// are their indexes.
+func Refused(policy v1alpha1.Policy, blueprint string, refs []int) verdict.Verdict {
+	fields := make([]string, len(refs))
+	for i, ref := range refs {
+		fields[i] = fmt.Sprintf("spec.targetRefs[%d]", ref)
+		if ref == 0 && policy.PolicySpec().TargetRef != nil {
+			fields[i] = "spec.targetRef"
+		}
+	}
+	return verdict.No(v1alpha1.ReasonInvalid, "blueprint %s does not read listener values; leave sectionName and listenerSelector out of %s",
+		blueprint, strings.Join(fields, " and "))
+}
 
 // Unmatched is the verdict on a target reference of a valid policy that has a part in no Reach: what it names is not there, or is
 // a class or a namespace without Gateways yet. classIsOurs says whether a GatewayClass of ours has the name that it names.

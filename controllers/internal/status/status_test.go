@@ -202,6 +202,14 @@ func TestAncestors(t *testing.T) {
 				Contributions: []values.Contribution{{Sets: 1}}},
 			entry(condition("Accepted", metav1.ConditionTrue, "Accepted", "valid; but not all of it has an effect: why", 1),
 				condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
+		"no target reference accepted": {
+			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Invalid", "why", 1))},
+		"one target reference accepted, another not": {
+			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"},
+				Contributions: []values.Contribution{{Sets: 1}}},
+			entry(condition("Accepted", metav1.ConditionTrue, "Accepted", "valid; but not all of it has an effect: why", 1),
+				condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
 		"values that the schema does not allow": {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
 				{Sets: 1, Violations: []values.Violation{{Path: "/c", Message: "is wrong"}, {Path: "/a", Message: "is wrong"}}},
