@@ -1,18 +1,16 @@
 package chart
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/gatewright/gatewright/test/controller"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -84,44 +82,19 @@ func kubeconfigWith(t *testing.T, kubeconfig, token string) string {
 // startController builds the controller and runs it to the end of the test. It returns what reads the log so far.
 func startController(t *testing.T, kubeconfig string, args []string) (log func() string) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "gatewright-controller")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "./cmd/gatewright-controller")
-	build.Dir = kube.RepoRoot()
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the controller: %v\n%s", err, out)
+	binary, err := controller.Build(t.TempDir(), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
 	}
-	output := &lockedBuffer{}
-	// The addresses are the machine's here, not a Pod's: any that is free will do.
-	controller := exec.Command(binary, append(args,
-		"--kubeconfig="+kubeconfig, "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0")...)
-	controller.Stdout, controller.Stderr = output, output
-	if err := controller.Start(); err != nil {
+	running, err := controller.Start(binary, kubeconfig, args...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = controller.Process.Signal(syscall.SIGTERM)
-		err := controller.Wait()
+		err := running.Stop()
 		if t.Failed() || err != nil {
-			t.Errorf("the controller ended with %v; its log:\n%s", err, output.String())
+			t.Errorf("error %v; the controller's log:\n%s", err, running.Log())
 		}
 	})
-	return output.String
-}
-
-// A lockedBuffer may be read while a process writes to it.
-type lockedBuffer struct {
-	sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(text []byte) (int, error) {
-	b.Lock()
-	defer b.Unlock()
-	return b.text.Write(text)
-}
-
-func (b *lockedBuffer) String() string {
-	b.Lock()
-	defer b.Unlock()
-	return b.text.String()
+	return running.Log
 }

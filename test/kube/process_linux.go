@@ -2,8 +2,8 @@ package kube
 
 import "syscall"
 
-// endWithUs has the kernel stop the control plane when the test process dies without a chance to, as it does on a panic
+// EndWithUs has the kernel stop a process that a test starts when the test process dies without a chance to, as it does on a panic
 // or when its time is up.
-func endWithUs() *syscall.SysProcAttr {
+func EndWithUs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

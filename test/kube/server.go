@@ -67,7 +67,7 @@ func (s *Server) start(progress io.Writer) error {
 	// Kinds that are known when the control plane starts are garbage collected at once, later ones after up to 45 s.
 	process := exec.Command(command, "start", "--crds", GatewayAPICRDs(), "--crds", OwnCRDs(), "--crds", ForeignCRDs())
 	process.Stderr = progress
-	process.SysProcAttr = endWithUs()
+	process.SysProcAttr = EndWithUs()
 	stdout, err := process.StdoutPipe()
 	if err != nil {
 		return err
