@@ -15,7 +15,7 @@ IMAGE ?= gatewright/gatewright-controller:$(VERSION)
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 .PHONY: generate
 generate: ## Write deep copies, CRDs and the API reference anew from api/
@@ -40,6 +40,11 @@ test: ## Everything that CI runs: verify, lint, and all tests against a real API
 .PHONY: unit
 unit: ## All tests of all modules, and nothing but tests
 	@HELM=$$(hack/tool helm) && export HELM && hack/with-control-plane hack/test
+
+.PHONY: conformance
+conformance: ## Run Gateway API's conformance suite, and write docs/conformance.md
+	@go -C test/conformance test -run '^TestConformance$$' -timeout 40m \
+	  -artifacts -outputdir $(CURDIR)/bin -args -suite -version $(VERSION)
 
 .PHONY: bench
 bench: ## Run the benchmarks
