@@ -10,18 +10,38 @@ import (
 // Compute folds a blueprint's values (nil means none) and those of the policies that match the target into one tree. It
 // is total: what is invalid contributes nothing and is reported. The policies may be listed in any order. If the blueprint has
 // a schema, the tree is merged as that says, then filled up with its defaults and held against it.
+//
+// For a listener of a ListenerSet of another namespace than the Gateway's, the GatewayConfigs of that namespace are guests: as soon
+// as they would keep the values from being put into effect, they are set aside, all of them. Otherwise whoever may attach a
+// ListenerSet could stop the Gateway and all that share it.
 func Compute(blueprint *Policy, policies []*Policy, t Target) Effective {
 	sources, refused := attached(blueprint, policies, &t)
+	e := compute(blueprint, sources, &t)
+	isGuest := func(s source) bool { return s.isGuest(&t) }
+	if len(e.Blocked()) > 0 && slices.ContainsFunc(sources, isGuest) {
+		hosts := compute(blueprint, slices.DeleteFunc(slices.Clone(sources), isGuest), &t)
+		if len(hosts.Blocked()) == 0 {
+			hosts.setAside(slices.DeleteFunc(sources, func(s source) bool { return !isGuest(s) }), &e)
+			e = hosts
+		}
+	}
+	e.Refused = refused
+	e.account()
+	return e
+}
+
+// compute is Compute for sources in order.
+func compute(blueprint *Policy, sources []source, t *Target) Effective {
 	contract, marks := contractOf(blueprint)
 	if marks.any((*Marks).restricts) {
 		for i := range sources {
 			sources[i].trespasses = sources[i].Policy.trespasses(marks, sources[i].rank.level)
 		}
 	}
-	s := newStack(sources, marks, &t)
+	s := newStack(sources, marks, t)
 	removed := s.activateDefaults()
 	s.activateOverrides()
-	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Refused: refused, Held: held(sources)}
+	e := Effective{Tree: s.tree, Removed: removed, Contributions: contributions(sources), Held: held(sources)}
 	trace(s.layers, &e)
 	s.report(&e)
 	s.restore(&e)
@@ -47,6 +67,46 @@ type source struct {
 	refs []int
 	// trespasses are why the policy contributes nothing, if there are any.
 	trespasses []Violation
+}
+
+// isGuest says whether the source is a policy of the namespace of a ListenerSet, for a listener of that, in a Gateway of another
+// namespace.
+func (s *source) isGuest(t *Target) bool {
+	return t.ListenerSet != nil && t.Route == nil && s.meta.Namespace != t.Gateway.Namespace &&
+		s.rank.level >= LevelListenerSetNamespace && s.rank.level <= LevelListenerSetListener
+}
+
+// setAside notes what became of guests that are left out. with is what came of it with them. They are the most specific sources.
+func (e *Effective) setAside(guests []source, with *Effective) {
+	for i := range guests {
+		guest := &guests[i]
+		at := slices.IndexFunc(with.Contributions, func(c Contribution) bool { return c.Source == guest.Ref() })
+		e.Contributions = append(e.Contributions, Contribution{
+			Source: guest.Ref(), Level: guest.rank.level, Refs: guest.refs, SetAside: true, Violations: with.Contributions[at].Violations,
+		})
+		for _, b := range guest.blocks() {
+			e.Inactive = append(e.Inactive, Inactive{
+				Setter: Setter{guest.Ref(), b.name, guest.rank.level}, Reason: SetAside,
+				Message: "a policy of the ListenerSet's namespace is not allowed, and the listeners go without all of them",
+			})
+		}
+	}
+}
+
+// account tells each source of what it took away or lost, and of its blocks that have no part.
+func (e *Effective) account() {
+	at := make(map[string]*Contribution, len(e.Contributions))
+	for i := range e.Contributions {
+		at[e.Contributions[i].Source] = &e.Contributions[i]
+	}
+	for _, r := range e.Removed {
+		at[r.By.SetBy].Removes++
+		at[r.SetBy].Removed = append(at[r.SetBy].Removed, r)
+	}
+	for _, inactive := range e.Inactive {
+		c := at[inactive.SetBy]
+		c.Inactive = append(c.Inactive, inactive)
+	}
 }
 
 // attached finds the sources that match the target, the least specific first, the oldest first within a rank. A policy that

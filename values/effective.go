@@ -70,6 +70,9 @@ const (
 	AtomicOverridden Reason = "AtomicOverridden"
 	// Conflicted: an older block of the same level and kind stands, and one of the two is atomic.
 	Conflicted Reason = "Conflicted"
+	// SetAside: a policy of a ListenerSet's namespace, which is not the Gateway's, would keep the values of a listener from being
+	// put into effect; so the listener goes without all of them.
+	SetAside Reason = "SetAside"
 )
 
 // Inactive is a block that matches the target and has no part in the result.
@@ -159,6 +162,14 @@ type Contribution struct {
 	Sets int
 	// Shadowed are its leaves that stronger blocks keep out of the result, sorted by path.
 	Shadowed []Shadow
+	// Removes is the number of leaves of others that it took away, and Removed are those of its own that others took away.
+	Removes int
+	Removed []Removal
+	// Inactive are those of its blocks that have no part in the result.
+	Inactive []Inactive
+	// SetAside says that the source is left out with all of its namespace; see SetAside. It may then be invalid, or have
+	// Violations which the result does not have.
+	SetAside bool
 	// Violations are those that stem from the source.
 	Violations []Violation
 }

@@ -48,15 +48,10 @@ func (p *Policy) trespasses(m *Marks, level Level) []Violation {
 	return t.found
 }
 
-// blocks are all that a source has, in no order that counts.
+// blocks are all that a source has: default, override, constraints.
 func (p *Policy) blocks() []*block {
-	all := slices.Clone(p.constraints)
-	for _, b := range []*block{p.defaults, p.overrides} {
-		if b != nil {
-			all = append(all, b)
-		}
-	}
-	return all
+	all := append([]*block{p.defaults, p.overrides}, p.constraints...)
+	return slices.DeleteFunc(all, func(b *block) bool { return b == nil })
 }
 
 // trespass is the search in one policy.

@@ -103,6 +103,8 @@ func TestHeldNamesPolicyPathAndWhatIsWrong(t *testing.T) {
 	}{
 		"values as the schema says": {map[string]string{"p": onGateway + "default: {replicas: 5}"}, nil},
 		"a value out of bounds":     {map[string]string{"p": onGateway + "default: {replicas: 50}"}, held("/replicas" + much)},
+		"a value of another type":   {map[string]string{"p": onGateway + "default: {replicas: never-shown}"}, held("/replicas must be of type integer (GatewayConfig/infra/p default)")},
+		"a map where there is none": {map[string]string{"p": onGateway + "default: {replicas: {never: shown}}"}, held("/replicas must be of type integer (GatewayConfig/infra/p default)")},
 		"a value of a listener":     {map[string]string{"p": onListener + "default: {replicas: 50}"}, held("/replicas" + much)},
 		"a guard that cannot be read": {map[string]string{"p": onGateway + "override: []"},
 			held("GatewayConfig/infra/p is invalid and carries overrides or constraints; mend it, its status says how")},

@@ -37,16 +37,21 @@ func Affected(conditions *[]metav1.Condition, contributions []values.Contributio
 	}
 }
 
-// sources are the policies of one kind that set values, or would if others did not, sorted.
+// sources are the policies of one kind that set or remove values, or would if others did not, sorted.
 func sources(contributions []values.Contribution, kind string) []string {
 	var names []string
 	for _, c := range contributions {
-		if strings.HasPrefix(c.Source, kind+"/") && (c.Sets > 0 || len(c.Shadowed) > 0) {
+		if strings.HasPrefix(c.Source, kind+"/") && counts(c) {
 			names = append(names, c.Source)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+func counts(c values.Contribution) bool {
+	return c.Sets > 0 || c.Removes > 0 || len(c.Shadowed) > 0 || len(c.Removed) > 0 ||
+		slices.ContainsFunc(c.Inactive, func(i values.Inactive) bool { return i.By != nil })
 }
 
 // between picks the contributions of some levels.

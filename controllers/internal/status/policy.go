@@ -68,23 +68,33 @@ func ancestorConditions(conditions *[]metav1.Condition, a Ancestor, generation i
 }
 
 // accepted is the condition Accepted of a policy: a valid one is not accepted for an ancestor if what it says is not allowed by
-// the schema of the blueprint there, or if none of its target references is accepted there.
+// the schema of the blueprint there, if none of its target references is accepted there, or if all of it is in conflict.
 func (a Ancestor) accepted() verdict.Verdict {
 	var problems []string
+	outcome := "the listeners of the ListenerSet go without it"
 	for _, c := range a.Contributions {
 		for _, v := range c.Violations {
 			problems = append(problems, v.Problem())
+			if !c.SetAside {
+				outcome = "what was rendered last stays"
+			}
 		}
 	}
+	conflicts := conflicts(a.Contributions)
 	switch {
-	case !a.Accepted.OK || len(problems) == 0 && a.Refused == nil:
+	case !a.Accepted.OK:
 		return a.Accepted
-	case len(problems) == 0 && len(a.Contributions) == 0:
+	case len(problems) > 0:
+		return verdict.No(v1alpha1.ReasonInvalid, "the blueprint's schema does not allow it: %s; %s", listed(problems, "; "), outcome)
+	case len(conflicts) > 0:
+		return verdict.No(string(gatewayv1.PolicyReasonConflicted),
+			"one of two is atomic, and the older one stands: %s", listed(conflicts, ", "))
+	case a.Refused != nil && len(a.Contributions) == 0:
 		return *a.Refused
-	case len(problems) == 0:
+	case a.Refused != nil:
 		return verdict.Yes(a.Accepted.Reason, fmt.Sprintf("%s; but not all of it has an effect: %s", a.Accepted.Message, a.Refused.Message))
 	}
-	return verdict.No(v1alpha1.ReasonInvalid, "the blueprint's schema does not allow it: %s; what was rendered last stays", listed(problems, "; "))
+	return a.Accepted
 }
 
 // listed joins texts, each once, sorted and bounded.
@@ -100,19 +110,67 @@ func listed(texts []string, separator string) string {
 // contributed is the condition Programmed of a policy (GEP-713): its values are in effect, some of them, or none.
 func contributed(contributions []values.Contribution) verdict.Verdict {
 	sets := 0
-	var shadowed []string
+	var lost []string
 	for _, c := range contributions {
 		sets += c.Sets
 		for _, s := range c.Shadowed {
-			shadowed = append(shadowed, fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Block))
+			lost = append(lost, fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Block))
+		}
+		for _, r := range c.Removed {
+			lost = append(lost, fmt.Sprintf("%s by %s (%s)", r.Path, r.By.SetBy, r.By.Block))
 		}
 	}
-	if len(shadowed) == 0 {
+	inactive := inactiveBlocks(contributions)
+	if len(lost) == 0 && len(inactive) == 0 {
 		return verdict.Yes(v1alpha1.ReasonProgrammed, "every value is in effect")
 	}
-	names := listed(shadowed, ", ")
+	how := "some"
 	if sets == 0 {
-		return verdict.No(v1alpha1.ReasonOverridden, "all values are set by others: %s", names)
+		how = "all"
 	}
-	return verdict.Yes(v1alpha1.ReasonPartiallyProgrammed, "some values are set by others: "+names)
+	var why []string
+	if len(lost) > 0 {
+		why = append(why, fmt.Sprintf("%s values are set by others: %s", how, listed(lost, ", ")))
+	}
+	if len(inactive) > 0 {
+		why = append(why, "not in effect: "+listed(inactive, ", "))
+	}
+	if sets == 0 {
+		return verdict.No(v1alpha1.ReasonOverridden, "%s", strings.Join(why, "; "))
+	}
+	return verdict.Yes(v1alpha1.ReasonPartiallyProgrammed, strings.Join(why, "; "))
+}
+
+// inactiveBlocks tells of blocks that have no part, and why. That a condition does not hold is nothing to tell.
+func inactiveBlocks(contributions []values.Contribution) []string {
+	var list []string
+	for _, c := range contributions {
+		for _, i := range c.Inactive {
+			switch {
+			case i.Reason == values.WhenFalse:
+			case i.By != nil:
+				list = append(list, fmt.Sprintf("%s (%s, by %s of %s)", i.Block, i.Reason, i.By.Block, i.By.SetBy))
+			default:
+				list = append(list, fmt.Sprintf("%s (%s)", i.Block, i.Reason))
+			}
+		}
+	}
+	return list
+}
+
+// conflicts tells which blocks of a policy that sets nothing conflict with others: the older one stands, since one of the two is
+// atomic (GEP-713, "Conflict Resolution").
+func conflicts(contributions []values.Contribution) []string {
+	var list []string
+	for _, c := range contributions {
+		if c.Sets > 0 || c.Removes > 0 {
+			return nil
+		}
+		for _, i := range c.Inactive {
+			if i.Reason == values.Conflicted {
+				list = append(list, fmt.Sprintf("%s with %s of %s", i.Block, i.By.Block, i.By.SetBy))
+			}
+		}
+	}
+	return list
 }

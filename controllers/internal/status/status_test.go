@@ -202,14 +202,34 @@ func TestAncestors(t *testing.T) {
 				Contributions: []values.Contribution{{Sets: 1}}},
 			entry(condition("Accepted", metav1.ConditionTrue, "Accepted", "valid; but not all of it has an effect: why", 1),
 				condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
-		"no target reference accepted": {
-			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"}},
-			entry(condition("Accepted", metav1.ConditionFalse, "Invalid", "why", 1))},
-		"one target reference accepted, another not": {
-			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"},
-				Contributions: []values.Contribution{{Sets: 1}}},
-			entry(condition("Accepted", metav1.ConditionTrue, "Accepted", "valid; but not all of it has an effect: why", 1),
-				condition("Programmed", metav1.ConditionTrue, "Programmed", "every value is in effect", 1))},
+		"all values removed": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Removed: []values.Removal{{Path: "/a", By: by}}}}},
+			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden",
+				"all values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+		"a block that gives way, and a condition that does not hold": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Sets: 1, Inactive: []values.Inactive{
+				{Setter: values.Setter{Block: "default"}, Reason: values.AtomicSuperseded, By: &by},
+				{Setter: values.Setter{Block: "constraint/few"}, Reason: values.WhenFalse},
+			}}}},
+			entry(accepted, condition("Programmed", metav1.ConditionTrue, "PartiallyProgrammed",
+				"not in effect: default (AtomicSuperseded, by override of GatewayClassConfig/gatewright-system/limits)", 1))},
+		"a policy that is in conflict": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
+				{Inactive: []values.Inactive{{Setter: values.Setter{Block: "override"}, Reason: values.Conflicted, By: &by}}},
+			}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Conflicted",
+				"one of two is atomic, and the older one stands: override with override of GatewayClassConfig/gatewright-system/limits", 1))},
+		"a guest that is set aside for another": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
+				{SetAside: true, Inactive: []values.Inactive{{Setter: values.Setter{Block: "default"}, Reason: values.SetAside}}},
+			}},
+			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden", "not in effect: default (SetAside)", 1))},
+		"a guest that is set aside for what it says": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
+				{SetAside: true, Violations: []values.Violation{{Path: "/a", Message: "is wrong"}}},
+			}},
+			entry(condition("Accepted", metav1.ConditionFalse, "Invalid",
+				"the blueprint's schema does not allow it: /a is wrong; the listeners of the ListenerSet go without it", 1))},
 		"values that the schema does not allow": {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{
 				{Sets: 1, Violations: []values.Violation{{Path: "/c", Message: "is wrong"}, {Path: "/a", Message: "is wrong"}}},
@@ -237,12 +257,16 @@ func TestAffectedNamesThePoliciesThatCount(t *testing.T) {
 		{Source: "GatewayConfig/a/two", Sets: 1},
 		{Source: "GatewayConfig/a/invalid"},
 		{Source: "GatewayConfig/a/one", Shadowed: []values.Shadow{{Path: "/x"}}},
+		{Source: "GatewayConfig/a/removes", Removes: 1},
+		{Source: "GatewayConfig/a/removed", Removed: []values.Removal{{Path: "/x"}}},
+		{Source: "GatewayConfig/a/superseded", Inactive: []values.Inactive{{Reason: values.AtomicSuperseded, By: &values.Setter{}}}},
+		{Source: "GatewayConfig/a/waiting", Inactive: []values.Inactive{{Reason: values.WhenFalse}}},
 		{Source: "GatewayConfig/a/two", Sets: 1},
 	}
 	got := []metav1.Condition{stale, foreign}
 	Affected(&got, contributions, 7)
 	want := []metav1.Condition{foreign, condition(v1alpha1.ConditionGatewayConfigAffected, metav1.ConditionTrue, "Affected",
-		"by GatewayConfig/a/one, GatewayConfig/a/two", 7)}
+		"by GatewayConfig/a/one, GatewayConfig/a/removed, GatewayConfig/a/removes, GatewayConfig/a/superseded, GatewayConfig/a/two", 7)}
 	if diff := cmp.Diff(want, got, ignoreTime); diff != "" {
 		t.Errorf("Affected(): -want +got:\n%s", diff)
 	}
