@@ -71,7 +71,7 @@ func (s *shell) converge(
 	if done.unseen, err = pass.watch(ctx, kinds, parents); err != nil {
 		return done, err
 	}
-	owned, err := s.children.OwnedBy(ctx, owner.UID)
+	owned, err := s.owned(ctx, owner)
 	if err != nil {
 		return done, err
 	}
@@ -86,6 +86,12 @@ func (s *shell) converge(
 	pass.prune(ctx, owned, done.settled, done.outcomes)
 	done.wrote, done.retry = pass.wrote, pass.retry
 	return done, nil
+}
+
+// owned returns what an owner is known to own: what the watches have seen, and what was applied since.
+func (s *shell) owned(ctx context.Context, owner desired.Owner) ([]*unstructured.Unstructured, error) {
+	watched, err := s.children.OwnedBy(ctx, owner.UID)
+	return append(watched, s.applier.Unseen(owner.UID, watched)...), err
 }
 
 // errWoken says that there is nothing to do and nothing to report yet, and that the owner will be woken.

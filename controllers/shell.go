@@ -179,7 +179,7 @@ func (s *shell) giveUp(ctx context.Context, object client.Object, owner desired.
 		}
 		return fmt.Errorf("the deletion of %s waits: objects of kind %s may be left, but %w", owner, kind.Kind, why)
 	}
-	owned, err := s.children.OwnedBy(ctx, owner.UID)
+	owned, err := s.owned(ctx, owner)
 	if err != nil {
 		return err
 	}

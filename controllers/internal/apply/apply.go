@@ -1,7 +1,9 @@
 package apply
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,6 +29,17 @@ type Applier struct {
 // watch knows of and that are in the way.
 func New(c client.Client, live client.Reader) *Applier {
 	return &Applier{client: c, live: live, recent: newMemory()}
+}
+
+// Unseen returns the objects that were applied for an owner and that are not among those that a watch has seen, by kind and name.
+func (a *Applier) Unseen(owner types.UID, watched []*unstructured.Unstructured) []*unstructured.Unstructured {
+	list := slices.DeleteFunc(a.recent.unseenOf(owner), func(o *unstructured.Unstructured) bool {
+		return slices.ContainsFunc(watched, func(w *unstructured.Unstructured) bool { return w.GetUID() == o.GetUID() })
+	})
+	slices.SortFunc(list, func(x, y *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(x.GetKind(), y.GetKind()), cmp.Compare(x.GetName(), y.GetName()))
+	})
+	return list
 }
 
 // Newest returns the newest state of a live object that is known: what a watch has seen, or what the last apply returned if the

@@ -122,6 +122,43 @@ func TestApplyDoesWhatIsDueAndNoMore(t *testing.T) {
 	}
 }
 
+func TestWhatWasAppliedIsKnownBeforeAWatchHasSeenIt(t *testing.T) {
+	w := newWorld(t)
+	unseen := func(watched ...*unstructured.Unstructured) (uids []types.UID) {
+		for _, o := range w.Unseen(owner, watched) {
+			uids = append(uids, o.GetUID())
+		}
+		return uids
+	}
+	created, _ := w.mustApply(t, w.configMap("h1", "one"), nil)
+	one, none := []types.UID{created.GetUID()}, []types.UID(nil)
+	if diff := cmp.Diff(one, unseen()); diff != "" {
+		t.Errorf("right after the apply: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(none, unseen(created)); diff != "" {
+		t.Errorf("among what a watch has seen: -want +got:\n%s", diff)
+	}
+	if w.Knows(w.get(t, created)) != true || w.Knows(created) {
+		t.Error("Knows() does not recognise the state that was applied, once")
+	}
+	if diff := cmp.Diff(none, unseen()); diff != "" {
+		t.Errorf("once a watch has seen it: -want +got:\n%s", diff)
+	}
+	updated, _ := w.mustApply(t, w.configMap("h2", "two"), created)
+	if w.Knows(created) {
+		t.Error("Knows() takes the state before the apply for the one that was applied")
+	}
+	if diff := cmp.Diff(one, unseen()); diff != "" {
+		t.Errorf("after the next apply: -want +got:\n%s", diff)
+	}
+	if err := w.Delete(t.Context(), updated); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(none, unseen()); diff != "" {
+		t.Errorf("once it is deleted: -want +got:\n%s", diff)
+	}
+}
+
 func TestApplyNeverTouchesAnothersObject(t *testing.T) {
 	cases := map[string]map[string]string{
 		"an object without an owner":    nil,

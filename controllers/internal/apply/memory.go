@@ -5,7 +5,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/plan"
 	"github.com/gatewright/gatewright/internal/desired"
 )
@@ -14,6 +16,8 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	entries map[desired.Identity]entry
+	// unseen are the objects whose last apply no watch has seen yet, by the uid of their owner.
+	unseen map[types.UID]map[desired.Identity]bool
 }
 
 type entry struct {
@@ -23,13 +27,48 @@ type entry struct {
 }
 
 func newMemory() *memory {
-	return &memory{entries: map[desired.Identity]entry{}}
+	return &memory{entries: map[desired.Identity]entry{}, unseen: map[types.UID]map[desired.Identity]bool{}}
 }
 
 func (m *memory) remember(id desired.Identity, applied *unstructured.Unstructured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.seen(id)
 	m.entries[id] = entry{fingerprint: plan.FingerprintOf(applied), applied: applied}
+	uid := ownerOf(applied)
+	if m.unseen[uid] == nil {
+		m.unseen[uid] = map[desired.Identity]bool{}
+	}
+	m.unseen[uid][id] = true
+}
+
+// seen drops the state of an object, which a watch has caught up with. It needs the lock.
+func (m *memory) seen(id desired.Identity) {
+	e := m.entries[id]
+	if e.applied == nil {
+		return
+	}
+	uid := ownerOf(e.applied)
+	if delete(m.unseen[uid], id); len(m.unseen[uid]) == 0 {
+		delete(m.unseen, uid)
+	}
+	e.applied = nil
+	m.entries[id] = e
+}
+
+func ownerOf(o *unstructured.Unstructured) types.UID {
+	return types.UID(o.GetLabels()[v1alpha1.LabelOwnerUID])
+}
+
+// unseenOf returns what was applied for an owner and no watch has seen yet, in random order.
+func (m *memory) unseenOf(owner types.UID) []*unstructured.Unstructured {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*unstructured.Unstructured
+	for id := range m.unseen[owner] {
+		list = append(list, m.entries[id].applied)
+	}
+	return list
 }
 
 func (m *memory) fingerprint(id desired.Identity) plan.Fingerprint {
@@ -41,6 +80,7 @@ func (m *memory) fingerprint(id desired.Identity) plan.Fingerprint {
 func (m *memory) forget(id desired.Identity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.seen(id)
 	delete(m.entries, id)
 }
 
@@ -54,8 +94,7 @@ func (m *memory) newest(id desired.Identity, watched *unstructured.Unstructured)
 	if watched == nil || (watched.GetUID() == e.applied.GetUID() && older(watched, e.applied)) {
 		return e.applied
 	}
-	e.applied = nil
-	m.entries[id] = e
+	m.seen(id)
 	return watched
 }
 
@@ -67,8 +106,7 @@ func (m *memory) confirm(id desired.Identity, watched *unstructured.Unstructured
 	if e.applied == nil || watched.GetUID() != e.applied.GetUID() || watched.GetResourceVersion() != e.applied.GetResourceVersion() {
 		return false
 	}
-	e.applied = nil
-	m.entries[id] = e
+	m.seen(id)
 	return true
 }
 
