@@ -29,6 +29,8 @@ type run struct {
 	values string
 	// claims are features that the player has as the inner class, besides those that the blueprint claims as it is shipped.
 	claims []features.FeatureName
+	// lacks are features that the player has not, though the blueprint claims them.
+	lacks []features.FeatureName
 	// inSpite are tests that run though they name features that the class does not claim, since they look at none of these.
 	inSpite []string
 	// only are the tests that run; none means all but those that cannot.
@@ -48,9 +50,7 @@ var runs = []run{
 		about:     "all listeners merged into shadow Gateways",
 		blueprint: "shadow-gateway",
 		values:    `{"innerClass": "` + innerClass + `", "listeners": "gateways"}`,
-		claims: []features.FeatureName{
-			features.SupportHTTPRouteDestinationPortMatching, features.SupportHTTPRouteParentRefPort, features.SupportTLSRouteModeTerminate,
-		},
+		claims:    []features.FeatureName{features.SupportHTTPRouteParentRefPort},
 		// It names BackendTLSPolicy, and has no such policy.
 		inSpite: []string{"GatewayInvalidTLSBackendConfiguration"},
 		leftOut: map[string]string{metadataTest: noMetadata},
@@ -60,7 +60,8 @@ var runs = []run{
 		about:     "a shadow ListenerSet for each ListenerSet, and an inner class that does not terminate TLS for TLSRoutes",
 		blueprint: "shadow-gateway",
 		values:    `{"innerClass": "` + innerClass + `", "listeners": "listenerSets"}`,
-		claims:    []features.FeatureName{features.SupportHTTPRouteDestinationPortMatching, features.SupportHTTPRouteParentRefPort},
+		claims:    []features.FeatureName{features.SupportHTTPRouteParentRefPort},
+		lacks:     []features.FeatureName{features.SupportTLSRouteModeTerminate},
 		leftOut:   map[string]string{metadataTest: noMetadata},
 	},
 	{

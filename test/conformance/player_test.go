@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -266,4 +268,31 @@ func laterIfNotFound(err error) error {
 		return errLater
 	}
 	return err
+}
+
+func TestAShadowGatewayGetsWhatItAsksForIfThatIsUsable(t *testing.T) {
+	hostname, ip := gatewayv1.HostnameAddressType, gatewayv1.IPAddressType
+	cases := map[string]struct {
+		wanted []gatewayv1.GatewaySpecAddress
+		want   []gatewayv1.GatewayStatusAddress
+	}{
+		"one is assigned to a Gateway that asks for none": {
+			want: []gatewayv1.GatewayStatusAddress{{Type: &ip, Value: assigned}},
+		},
+		"one is assigned to a Gateway that asks for any of a type": {
+			wanted: []gatewayv1.GatewaySpecAddress{{Type: &hostname}},
+			want:   []gatewayv1.GatewayStatusAddress{{Type: &hostname, Value: assigned}},
+		},
+		"an unusable one is left out, and no other given instead": {
+			wanted: []gatewayv1.GatewaySpecAddress{{Value: unusable}, {Type: &ip, Value: usable}},
+			want:   []gatewayv1.GatewayStatusAddress{{Type: &ip, Value: usable}},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, addresses(c.wanted)); diff != "" {
+				t.Errorf("addresses (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
