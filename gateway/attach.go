@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -12,16 +11,15 @@ import (
 	"github.com/gatewright/gatewright/internal/verdict"
 )
 
-// Attach judges one route by itself, with the labels of the namespaces that may hold it. It changes nothing of m: the
-// counts of attached routes stay as they are. Parents of the result is empty if the route names neither the Gateway nor
-// one of its ListenerSets.
-func (m Merged) Attach(r Route, namespaces map[string]labels.Set) Attachment {
-	return newAttacher(&m, newDoorkeeper(namespaces)).attach(r)
+// Attach judges one route by itself, with the snapshot that m was made of. It changes nothing of m: the counts of attached routes
+// stay as they are. Parents of the result is empty if the route names neither the Gateway nor one of its ListenerSets.
+func (m Merged) Attach(r Route, s Snapshot) Attachment {
+	return newAttacher(&m, newDoorkeeper(s.Namespaces), newResolver(s, supportOf(s.Blueprint))).attach(r)
 }
 
 // attachAll judges the routes and sorts the result. Routes that concern nothing of m are left out.
-func attachAll(m *Merged, doors doorkeeper, routes []Route) []Attachment {
-	a := newAttacher(m, doors)
+func attachAll(m *Merged, doors doorkeeper, refs resolver, routes []Route) []Attachment {
+	a := newAttacher(m, doors, refs)
 	var out []Attachment
 	for _, r := range routes {
 		if attachment := a.attach(r); len(attachment.Parents) > 0 {
@@ -47,14 +45,15 @@ func attachAll(m *Merged, doors doorkeeper, routes []Route) []Attachment {
 // If no listener accepts the route, the reason tells how far the one that came farthest got: none selected is
 // NoMatchingParent, none that allows it is NotAllowedByListeners, none with a common hostname NoMatchingListenerHostname.
 type attacher struct {
-	m     *Merged
-	doors doorkeeper
+	m        *Merged
+	doors    doorkeeper
+	resolver resolver
 	// sets maps a ListenerSet to its index in m.ListenerSets.
 	sets map[types.NamespacedName]int
 }
 
-func newAttacher(m *Merged, doors doorkeeper) attacher {
-	a := attacher{m: m, doors: doors, sets: make(map[types.NamespacedName]int, len(m.ListenerSets))}
+func newAttacher(m *Merged, doors doorkeeper, refs resolver) attacher {
+	a := attacher{m: m, doors: doors, resolver: refs, sets: make(map[types.NamespacedName]int, len(m.ListenerSets))}
 	for i := range m.ListenerSets {
 		set := m.ListenerSets[i].Object
 		a.sets[types.NamespacedName{Namespace: set.Namespace, Name: set.Name}] = i
@@ -79,6 +78,9 @@ func (a attacher) attach(r Route) Attachment {
 			out.Parents = append(out.Parents, parent)
 		}
 	}
+	if len(out.Parents) > 0 {
+		out.ResolvedRefs = a.resolver.backends(r)
+	}
 	return out
 }
 
@@ -99,7 +101,7 @@ func (a attacher) listenersOf(key ParentKey) (listeners []Listener, first int, c
 
 // judge completes a parent, given the parent's listeners and the index in the merged list of the first of them.
 func (a attacher) judge(p *Parent, r Route, listeners []Listener, first int) {
-	selected, allowed := false, false
+	selected, allowed, endless := false, false, false
 	var hostnames []gatewayv1.Hostname
 	for i := range listeners {
 		l := &listeners[i]
@@ -118,10 +120,13 @@ func (a attacher) judge(p *Parent, r Route, listeners []Listener, first int) {
 		p.Listeners = append(p.Listeners, first+i)
 		if l.Usable {
 			hostnames = append(hostnames, common...)
+			endless = endless || len(common) == 0
 		}
 	}
-	slices.Sort(hostnames)
-	p.Hostnames = slices.Compact(hostnames)
+	if !endless {
+		slices.Sort(hostnames)
+		p.Hostnames = slices.Compact(hostnames)
+	}
 	p.Accepted = attachVerdict(selected, allowed, len(p.Listeners) > 0)
 }
 

@@ -37,8 +37,8 @@ func attachedOf(m gateway.Merged, a gateway.Attachment) []attached {
 // attachments of the one route of a snapshot, both as merged and as judged alone, which must be the same.
 func attachments(t *testing.T, s gateway.Snapshot) []attached {
 	t.Helper()
-	m := gateway.Merge(s)
-	alone := m.Attach(s.Routes[0], s.Namespaces)
+	m := merge(s)
+	alone := m.Attach(s.Routes[0], complete(s))
 	var merged gateway.Attachment
 	if len(m.Attachments) > 0 {
 		merged = m.Attachments[0]
@@ -247,7 +247,7 @@ func TestAttachedRoutes(t *testing.T) {
 		listener("three", http, 80, "b.example.com"),
 		listener("odd", "INVALID", 81, ""),
 	}
-	m := gateway.Merge(gateway.Snapshot{
+	m := merge(gateway.Snapshot{
 		Gateway:      gw(fromSame, own...),
 		ListenerSets: []*gatewayv1.ListenerSet{set("infra", "set", 1, listener("four", http, 80, "b.example.com"))}, // in conflict
 		Routes: []gateway.Route{
@@ -302,7 +302,7 @@ func TestAttachmentOrder(t *testing.T) {
 	older.Object.SetCreationTimestamp(metav1.NewTime(epoch.Add(-1)))
 	grpc := route("a", "a", nil, toGateway("", 0))
 	grpc.Kind = gateway.KindGRPCRoute
-	m := gateway.Merge(gateway.Snapshot{
+	m := merge(gateway.Snapshot{
 		Gateway: gw(nil, listener("l", http, 80, "")),
 		Routes: []gateway.Route{
 			route("b", "a", nil, toGateway("", 0)), route("a", "b", nil, toGateway("", 0)), older,

@@ -27,6 +27,7 @@ func BenchmarkMerge(b *testing.B) {
 			s.Namespaces[namespace] = labels.Set{"tenant": "true"}
 			s.Routes = append(s.Routes, route(namespace, "route", nil, toSet(namespace, "set", "", 0)))
 		}
+		s = complete(s)
 		b.Run(fmt.Sprintf("sets=%d/listeners=%d/routes=%d", c.sets, c.listeners, c.routes), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -45,8 +46,43 @@ func meta(namespace, name string, minute int) metav1.ObjectMeta {
 	}
 }
 
+// merge is gateway.Merge of a snapshot with all that it refers to, unless it says itself what there is.
+func merge(s gateway.Snapshot) gateway.Merged {
+	return gateway.Merge(complete(s))
+}
+
+func complete(s gateway.Snapshot) gateway.Snapshot {
+	refs := s.References()
+	if s.Secrets == nil {
+		s.Secrets = map[types.NamespacedName]gateway.Certificate{}
+		for _, key := range refs.Secrets {
+			s.Secrets[key] = gateway.Certificate{}
+		}
+	}
+	if s.ConfigMaps == nil {
+		s.ConfigMaps = map[types.NamespacedName]gateway.Certificate{}
+		for _, key := range refs.ConfigMaps {
+			s.ConfigMaps[key] = gateway.Certificate{}
+		}
+	}
+	if s.Services == nil {
+		s.Services = map[types.NamespacedName]bool{}
+		for _, key := range refs.Services {
+			s.Services[key] = true
+		}
+	}
+	return s
+}
+
+// listener is a listener with what its protocol needs; the hostname may be "".
 func listener(name string, protocol gatewayv1.ProtocolType, port int32, hostname string) gatewayv1.Listener {
 	l := gatewayv1.Listener{Name: gatewayv1.SectionName(name), Protocol: protocol, Port: port}
+	if protocol == https {
+		l = withTLS(l)
+	}
+	if protocol == tls {
+		l.TLS = &gatewayv1.ListenerTLSConfig{Mode: new(gatewayv1.TLSModePassthrough)}
+	}
 	if hostname != "" {
 		l.Hostname = new(gatewayv1.Hostname(hostname))
 	}

@@ -6,10 +6,12 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// EffectiveGateway returns a copy of the Gateway as templates see it: spec.listeners holds the accepted listeners, those of
-// ListenerSets included, under their unique names and each saying explicitly what its source left to be understood.
+// EffectiveGateway returns a copy of the Gateway as templates see it: spec.listeners holds the usable listeners, those of
+// ListenerSets included, under their unique names and each saying explicitly what its source left to be understood. References
+// that cannot be used are left out.
 func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 	gw := m.Gateway.DeepCopy()
+	gw.Spec.TLS = m.TLS.DeepCopy()
 	gw.Spec.Listeners = make([]gatewayv1.Listener, 0, len(m.Listeners))
 	for i := range m.Listeners {
 		if l := &m.Listeners[i]; l.Usable {
@@ -25,6 +27,13 @@ func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 func (l *Listener) Effective(namespace string) gatewayv1.Listener {
 	out := *l.Spec.DeepCopy()
 	out.Name = l.Name
+	if out.TLS != nil {
+		// What passes through ignores its certificates, and nobody looked whether they may be used.
+		out.TLS.CertificateRefs = nil
+		for i := range l.Certificates {
+			out.TLS.CertificateRefs = append(out.TLS.CertificateRefs, *l.Certificates[i].DeepCopy())
+		}
+	}
 	if l.Source.Namespace == namespace {
 		return out
 	}

@@ -68,7 +68,7 @@ func TestEffectiveGateway(t *testing.T) {
 			want: []gatewayv1.Listener{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
+			m := merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
 			want := gw(fromAll, c.want...)
 			if c.want != nil && len(c.want) == 0 {
 				want.Spec.Listeners = c.want
@@ -90,12 +90,12 @@ func TestNothingIsShared(t *testing.T) {
 		ListenerSets: []*gatewayv1.ListenerSet{set("team-a", "a", 1, *withPort(rich, 444))},
 	}
 	before := clone(s)
-	m := gateway.Merge(s)
+	m := merge(s)
 	effective := m.EffectiveGateway()
 	for i := range effective.Spec.Listeners {
 		scribble(&effective.Spec.Listeners[i])
 	}
-	if diff := cmp.Diff(gateway.Merge(before).Listeners, m.Listeners); diff != "" {
+	if diff := cmp.Diff(merge(before).Listeners, m.Listeners); diff != "" {
 		t.Errorf("merged listeners after the effective Gateway was changed (-before +after):\n%s", diff)
 	}
 	for i := range m.Listeners {
@@ -105,7 +105,7 @@ func TestNothingIsShared(t *testing.T) {
 	if diff := cmp.Diff(before, s); diff != "" {
 		t.Errorf("snapshot after the result was changed (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(gateway.Merge(before), gateway.Merge(s)); diff != "" {
+	if diff := cmp.Diff(merge(before), merge(s)); diff != "" {
 		t.Errorf("a second merge after the result of the first was changed (-before +after):\n%s", diff)
 	}
 }

@@ -98,7 +98,7 @@ func TestHandshake(t *testing.T) {
 			allowed: fromSame, set: defaulted, want: in("infra")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := gateway.Merge(gateway.Snapshot{
+			got := merge(gateway.Snapshot{
 				Gateway: gw(c.allowed, own), ListenerSets: []*gatewayv1.ListenerSet{c.set}, Namespaces: c.namespaces,
 			})
 			if diff := cmp.Diff(c.want, outcomeOf(got)); diff != "" {
@@ -124,7 +124,7 @@ func TestHandshakeEnds(t *testing.T) {
 		Hostnames gateway.Hostnames
 	}
 	observe := func() state {
-		m := gateway.Merge(s)
+		m := merge(s)
 		return state{outcomeOf(m), len(m.EffectiveGateway().Spec.Listeners), short(m.Attachments[0].Parents[0].Accepted), m.Hostnames}
 	}
 	attached := state{
@@ -162,7 +162,7 @@ func TestHandshakeEnds(t *testing.T) {
 	}
 	s.Gateway.Spec.AllowedListeners = fromAll
 	s.ListenerSets[0].Spec.ParentRef.Name = "another"
-	gone := gateway.Merge(s)
+	gone := merge(s)
 	if diff := cmp.Diff([]gateway.Attachment(nil), gone.Attachments); diff != "" {
 		t.Errorf("routes of a set that went elsewhere (-want +got):\n%s", diff)
 	}
@@ -200,7 +200,7 @@ func TestSetStatus(t *testing.T) {
 				"ListenerSet infra/set good: False/NotAllowed", "ListenerSet infra/set bad: False/NotAllowed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Gateway: c.gateway, ListenerSets: []*gatewayv1.ListenerSet{c.set}})
+			m := merge(gateway.Snapshot{Gateway: c.gateway, ListenerSets: []*gatewayv1.ListenerSet{c.set}})
 			s := m.ListenerSets[0]
 			attached := ""
 			if s.Attached {

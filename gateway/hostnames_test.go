@@ -68,7 +68,7 @@ func TestHostnames(t *testing.T) {
 			if c.inSet != nil {
 				s.ListenerSets = []*gatewayv1.ListenerSet{set("infra", "set", 1, c.inSet...)}
 			}
-			if diff := cmp.Diff(c.want, gateway.Merge(s).Hostnames); diff != "" {
+			if diff := cmp.Diff(c.want, merge(s).Hostnames); diff != "" {
 				t.Errorf("hostnames (-want +got):\n%s", diff)
 			}
 		})
@@ -139,7 +139,7 @@ func checkHostnames(t *testing.T, listeners, hostnames []string) {
 	for _, hostname := range hostnames {
 		asked = append(asked, gatewayv1.Hostname(hostname))
 	}
-	m := gateway.Merge(gateway.Snapshot{Gateway: gw(nil, own...), Routes: []gateway.Route{route("infra", "r", asked, toGateway("", 0))}})
+	m := merge(gateway.Snapshot{Gateway: gw(nil, own...), Routes: []gateway.Route{route("infra", "r", asked, toGateway("", 0))}})
 
 	var accepting []int
 	union := map[string]bool{}

@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/gateway-api/pkg/features"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/verdict"
@@ -22,31 +24,34 @@ var protocolKinds = []struct {
 	{gatewayv1.UDPProtocolType, []gatewayv1.Kind{KindUDPRoute}},
 }
 
-// support is what a blueprint supports: kinds of routes by protocol. A protocol without any is not supported.
+// support is what a blueprint supports.
 type support struct {
+	features featureSet
+	// kinds of routes by protocol. A protocol without any is not supported.
 	kinds       map[gatewayv1.ProtocolType][]gatewayv1.Kind
 	unsupported verdict.Verdict
+	// backends are the kinds, besides Service, that routes may refer to; backendNames names all for people.
+	backends     map[groupKind]bool
+	backendNames string
+	// ownCertificates says that listeners need not name certificates.
+	ownCertificates bool
+	// maxListeners is how many listeners a Gateway may have.
+	maxListeners int
 }
 
-// supportOf derives from a blueprint's templates what it supports. HTTPRoutes are always supported: many blueprints put
-// them into the objects of their Gateway and render nothing for the route itself.
+type groupKind struct {
+	group gatewayv1.Group
+	kind  gatewayv1.Kind
+}
+
+// supportOf derives what a blueprint supports. The name of a kind of routes is also that of the feature to support it.
 func supportOf(b *v1alpha1.GatewayClassBlueprint) support {
-	var spec v1alpha1.GatewayClassBlueprintSpec
-	if b != nil {
-		spec = b.Spec
-	}
-	has := map[gatewayv1.Kind]bool{
-		KindHTTPRoute: true,
-		KindGRPCRoute: spec.GRPCRouteTemplate != nil,
-		KindTLSRoute:  spec.TLSRouteTemplate != nil,
-		KindTCPRoute:  spec.TCPRouteTemplate != nil,
-		KindUDPRoute:  spec.UDPRouteTemplate != nil,
-	}
-	s := support{kinds: map[gatewayv1.ProtocolType][]gatewayv1.Kind{}}
+	s := support{features: featuresOf(b), kinds: map[gatewayv1.ProtocolType][]gatewayv1.Kind{}, maxListeners: math.MaxInt}
+	s.data(b)
 	var protocols []gatewayv1.ProtocolType
 	for _, p := range protocolKinds {
 		for _, kind := range p.kinds {
-			if has[kind] {
+			if s.features[features.FeatureName(kind)] {
 				s.kinds[p.protocol] = append(s.kinds[p.protocol], kind)
 			}
 		}
@@ -58,8 +63,30 @@ func supportOf(b *v1alpha1.GatewayClassBlueprint) support {
 	return s
 }
 
-// routeKinds returns the kinds of routes that may attach to a listener, and its ResolvedRefs condition: kinds that were
-// asked for and are not supported are left out and make it false (ListenerStatus.SupportedKinds).
+// data takes over what spec.supports says beside features.
+func (s *support) data(b *v1alpha1.GatewayClassBlueprint) {
+	names := []gatewayv1.Kind{kindService}
+	if b != nil && b.Spec.Supports != nil {
+		s.ownCertificates = b.Spec.Supports.OwnCertificates
+		s.maxListeners = int(valueOr(b.Spec.Supports.MaxListeners, math.MaxInt32))
+		s.backends = make(map[groupKind]bool, len(b.Spec.Supports.BackendKinds))
+		for _, permitted := range b.Spec.Supports.BackendKinds {
+			kind := groupKind{gatewayv1.Group(permitted.Group), gatewayv1.Kind(permitted.Kind)}
+			s.backends[kind] = true
+			names = append(names, kind.kind)
+		}
+	}
+	s.backendNames = list(names)
+}
+
+// mixesTLS says whether TLS may end at one listener of protocol TLS and pass through another on the same port. Where it can end at
+// none, there is nothing to mix.
+func (s *support) mixesTLS() bool {
+	return s.features[features.SupportTLSRouteModeMixed] || !s.features[features.SupportTLSRouteModeTerminate]
+}
+
+// routeKinds returns the kinds of routes that may attach to a listener, and its ResolvedRefs condition as far as they decide it:
+// kinds that were asked for and are not supported are left out and make it false (ListenerStatus.SupportedKinds).
 func (s support) routeKinds(l *gatewayv1.Listener) ([]gatewayv1.RouteGroupKind, verdict.Verdict) {
 	supported := s.kinds[l.Protocol]
 	if l.AllowedRoutes == nil || len(l.AllowedRoutes.Kinds) == 0 {

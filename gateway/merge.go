@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/gateway-api/pkg/features"
 
 	"github.com/gatewright/gatewright/internal/order"
 	"github.com/gatewright/gatewright/internal/verdict"
@@ -18,7 +19,14 @@ func Merge(s Snapshot) Merged {
 	f := newFolder(s, sets, doors)
 	f.fold(KindGateway, s.Gateway, s.Gateway.Spec.Listeners)
 
-	m := Merged{Gateway: s.Gateway, Accepted: accepted(s.Gateway, f.listeners), ListenerSets: make([]ListenerSet, 0, len(sets))}
+	m := Merged{
+		Gateway: s.Gateway, Accepted: accepted(s, f.support, f.listeners), Programmed: addressable(s.Gateway, f.support.features),
+		ListenerSets: make([]ListenerSet, 0, len(sets)),
+	}
+	m.TLS, m.ResolvedRefs = f.resolver.gatewayTLS(f.listeners)
+	if f.resolver.frontend.insecure {
+		m.InsecureFrontend = new(insecureFrontend)
+	}
 	letIn := listenerSetRule(s.Gateway)
 	for _, set := range sets {
 		switch {
@@ -32,7 +40,8 @@ func Merge(s Snapshot) Merged {
 	}
 	m.Listeners = f.listeners
 	m.openWindows()
-	m.Attachments = attachAll(&m, doors, s.Routes)
+	markOverlaps(m.Listeners)
+	m.Attachments = attachAll(&m, doors, f.resolver, s.Routes)
 	m.countRoutes()
 	m.Hostnames = m.HostnamesWith(m.Attachments...)
 	return m
@@ -53,6 +62,7 @@ func setsOf(gw *gatewayv1.Gateway, all []*gatewayv1.ListenerSet) []*gatewayv1.Li
 // folder folds the listeners of one object after another, in order of precedence, into one list.
 type folder struct {
 	support   support
+	resolver  resolver
 	doors     doorkeeper
 	names     names
 	listeners []Listener
@@ -61,6 +71,8 @@ type folder struct {
 	held claims
 	// inside is what the object at hand claims. It is kept to be used again.
 	inside claims
+	// usable is how many listeners are rendered so far.
+	usable int
 }
 
 func newFolder(s Snapshot, sets []*gatewayv1.ListenerSet, doors doorkeeper) *folder {
@@ -68,13 +80,15 @@ func newFolder(s Snapshot, sets []*gatewayv1.ListenerSet, doors doorkeeper) *fol
 	for _, set := range sets {
 		n += len(set.Spec.Listeners)
 	}
+	supported := supportOf(s.Blueprint)
 	return &folder{
-		support:   supportOf(s.Blueprint),
+		support:   supported,
+		resolver:  newResolver(s, supported),
 		doors:     doors,
 		names:     make(names, n),
 		listeners: make([]Listener, 0, n),
-		held:      make(claims, 3*n),
-		inside:    claims{},
+		held:      claims{counts: make(map[claim]int, 3*n), mixesTLS: supported.mixesTLS()},
+		inside:    claims{counts: map[claim]int{}, mixesTLS: supported.mixesTLS()},
 	}
 }
 
@@ -87,7 +101,7 @@ func (f *folder) fold(kind gatewayv1.Kind, object metav1.Object, specs []gateway
 		f.listeners = append(f.listeners, f.listener(kind, object, &specs[i]))
 	}
 	listeners := f.listeners[first:]
-	clear(f.inside)
+	clear(f.inside.counts)
 	for i := range listeners {
 		l := &listeners[i]
 		if reason := f.held.conflict(&l.Spec, 0); reason != "" {
@@ -110,12 +124,23 @@ func (f *folder) judge(l *Listener) {
 			l.Accepted = f.validity(l)
 		}
 	}
-	if l.Usable = l.usable(); !l.Usable {
+	l.Usable = l.Accepted.OK && l.served()
+	if l.Usable && f.usable == f.support.maxListeners {
+		l.Usable, l.Accepted = false, tooManyListeners
+	}
+	l.Programmed = l.programmed()
+	if !l.Usable {
 		f.names.reserve(l.Source)
 		return
 	}
+	f.usable++
 	l.Name = f.names.give(l.Source)
 	f.held.add(&l.Spec)
+}
+
+// served says whether a listener can do with what is left of its certificates: it has one, or had named none.
+func (l *Listener) served() bool {
+	return len(l.Certificates) > 0 || !terminates(&l.Spec) || len(l.Spec.TLS.CertificateRefs) == 0
 }
 
 // validity judges a listener by itself.
@@ -125,6 +150,12 @@ func (f *folder) validity(l *Listener) verdict.Verdict {
 		return f.support.unsupported
 	case !f.doors.understands(routeRule(l)):
 		return selectorInvalid
+	case speaksTLS(&l.Spec) && !f.support.knowsTLS(&l.Spec):
+		return invalidTLSConfig
+	case l.Spec.Protocol == gatewayv1.TLSProtocolType && terminates(&l.Spec) && !f.support.features[features.SupportTLSRouteModeTerminate]:
+		return terminationUnsupported
+	case f.resolver.frontend.of(&l.Spec).hopeless:
+		return noValidAuthority
 	}
 	return listenerAccepted
 }
@@ -134,8 +165,24 @@ func (f *folder) listener(kind gatewayv1.Kind, object metav1.Object, spec *gatew
 	l := Listener{Source: Source{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), SectionName: spec.Name}}
 	spec.DeepCopyInto(&l.Spec)
 	l.SupportedKinds, l.ResolvedRefs = f.support.routeKinds(&l.Spec)
-	if !refersOnlyHome(&l) {
-		l.ResolvedRefs = refNotPermitted
+	if d := f.resolver.frontend.of(&l.Spec); d.unresolved != nil {
+		l.ResolvedRefs = *d.unresolved
+	}
+	certificates, unresolved := f.resolver.certificates(&l)
+	if l.Certificates = certificates; unresolved != nil {
+		l.ResolvedRefs = *unresolved
 	}
 	return l
+}
+
+// knowsTLS says whether it is known how a listener speaks TLS: where TLS ends at it, it must have a certificate, or options that
+// only the data plane understands, unless that has certificates of its own; HTTPS must end at it (Listener.TLS).
+func (s *support) knowsTLS(l *gatewayv1.Listener) bool {
+	switch tlsMode(l) {
+	case gatewayv1.TLSModePassthrough:
+		return l.Protocol == gatewayv1.TLSProtocolType
+	case gatewayv1.TLSModeTerminate:
+		return s.ownCertificates || len(l.TLS.CertificateRefs) > 0 || len(l.TLS.Options) > 0
+	}
+	return s.ownCertificates
 }

@@ -77,7 +77,7 @@ func TestPrecedence(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
+			m := merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
 			if diff := cmp.Diff(c.want, outcomeOf(m).Listeners); diff != "" {
 				t.Errorf("listeners (-want +got):\n%s", diff)
 			}
@@ -222,7 +222,7 @@ func TestConflicts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Blueprint: c.blueprint, Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
+			m := merge(gateway.Snapshot{Blueprint: c.blueprint, Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
 			if diff := cmp.Diff(c.want, outcomeOf(m)); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
@@ -270,7 +270,7 @@ func TestDistinct(t *testing.T) {
 		"tls settings make no difference (HTTPS, both anyhow)": {withTLS(listener("x", https, 443, "a.com")), listener("y", https, 443, "a.com"), hostname},
 	} {
 		t.Run(name, func(t *testing.T) {
-			apart := gateway.Merge(gateway.Snapshot{
+			apart := merge(gateway.Snapshot{
 				Blueprint: layer4, Gateway: gw(fromAll, c.first),
 				ListenerSets: []*gatewayv1.ListenerSet{set("infra", "set", 1, c.second)},
 			})
@@ -278,7 +278,7 @@ func TestDistinct(t *testing.T) {
 			if diff := cmp.Diff([]string{fine, c.want}, got); diff != "" {
 				t.Errorf("in two objects (-want +got):\n%s", diff)
 			}
-			together := gateway.Merge(gateway.Snapshot{Blueprint: layer4, Gateway: gw(fromAll, c.first, c.second)})
+			together := merge(gateway.Snapshot{Blueprint: layer4, Gateway: gw(fromAll, c.first, c.second)})
 			got = []string{short(together.Listeners[0].Accepted), short(together.Listeners[1].Accepted)}
 			if diff := cmp.Diff([]string{c.want, c.want}, got); diff != "" {
 				t.Errorf("in one object (-want +got):\n%s", diff)
@@ -316,7 +316,7 @@ func TestConflictEnds(t *testing.T) {
 		Attached int32
 	}
 	observe := func() state {
-		m := gateway.Merge(s)
+		m := merge(s)
 		parent := m.Attachments[0].Parents[0]
 		last := m.Listeners[len(m.Listeners)-1]
 		return state{line(last), short(parent.Accepted), m.ListenerNames(parent), last.AttachedRoutes}
@@ -338,7 +338,7 @@ func TestSummaries(t *testing.T) {
 	for i := range 7 {
 		odd = append(odd, listener("odd-"+string(rune('0'+i)), "INVALID", int32(81+i), ""))
 	}
-	m := gateway.Merge(gateway.Snapshot{
+	m := merge(gateway.Snapshot{
 		Gateway: gw(fromSame, listener("l", http, 80, ""), odd[0]),
 		ListenerSets: []*gatewayv1.ListenerSet{
 			set("infra", "none", 1, listener("x", http, 80, ""), odd[1]),
@@ -372,7 +372,7 @@ func TestMessagesLeakNothing(t *testing.T) {
 		&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "canary", Operator: "canary", Values: []string{"canary"}}}})
 	same := listener("same", http, 80, "canary.example.com")
 	raw := listener("raw", tcp, 80, "")
-	m := gateway.Merge(gateway.Snapshot{
+	m := merge(gateway.Snapshot{
 		Gateway: gw(fromSame, same, odd, kinds, broken),
 		ListenerSets: []*gatewayv1.ListenerSet{
 			set("infra", "canary-1", 1, same, raw, odd, kinds, broken),
@@ -462,7 +462,7 @@ func TestRouteKinds(t *testing.T) {
 			}), []string{"False/UnsupportedValue", "True/ResolvedRefs", "HTTPRoute"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Blueprint: c.blueprint, Gateway: gw(nil, c.listener)})
+			m := merge(gateway.Snapshot{Blueprint: c.blueprint, Gateway: gw(nil, c.listener)})
 			l := m.Listeners[0]
 			got := []string{short(l.Accepted), short(l.ResolvedRefs)}
 			for _, kind := range l.SupportedKinds {
@@ -480,7 +480,7 @@ func TestRouteKinds(t *testing.T) {
 
 // TestUnsupportedProtocolMessage promises that the message says what to write instead.
 func TestUnsupportedProtocolMessage(t *testing.T) {
-	m := gateway.Merge(gateway.Snapshot{Blueprint: everything, Gateway: gw(nil, listener("l", "INVALID", 80, ""))})
+	m := merge(gateway.Snapshot{Blueprint: everything, Gateway: gw(nil, listener("l", "INVALID", 80, ""))})
 	want := "the GatewayClass does not support the protocol of this listener; it supports HTTP, HTTPS, TLS, TCP, UDP"
 	if diff := cmp.Diff(want, m.Listeners[0].Accepted.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
@@ -489,7 +489,7 @@ func TestUnsupportedProtocolMessage(t *testing.T) {
 
 // TestGatewayListeners promises S2: the Gateway's status is about its own listeners, all of them.
 func TestGatewayListeners(t *testing.T) {
-	m := gateway.Merge(gateway.Snapshot{
+	m := merge(gateway.Snapshot{
 		Gateway:      gw(fromAll, listener("own", http, 80, ""), listener("odd", "INVALID", 81, "")),
 		ListenerSets: []*gatewayv1.ListenerSet{set("infra", "set", 1, listener("theirs", http, 82, ""))},
 	})

@@ -11,10 +11,18 @@ type Merged struct {
 	// Gateway is the Gateway as it was given, not a copy. EffectiveGateway is the one that templates see.
 	Gateway *gatewayv1.Gateway
 	// Accepted is the Gateway's own condition of that name. Only its own listeners count (GEP-1713, "ListenerSet
-	// Conditions"). The reason is Accepted, or ListenersNotValid: in favour if some of them are valid, against if none is.
+	// Conditions"). The reason is Accepted, UnsupportedAddress, InvalidParameters, or ListenersNotValid: in favour if some of them
+	// are valid, against if none is.
 	Accepted verdict.Verdict
+	// Programmed is the Gateway's own condition of that name as far as merging decides it. A verdict in favour means that nothing
+	// here stands against it.
+	Programmed verdict.Verdict
 	// ResolvedRefs is the Gateway's own condition of that name; nil if the Gateway refers to nothing that it is about.
 	ResolvedRefs *verdict.Verdict
+	// InsecureFrontend is the Gateway's condition InsecureFrontendValidationMode, which is never False; nil if there is none.
+	InsecureFrontend *verdict.Verdict
+	// TLS is a copy of the Gateway's spec.tls without the references that cannot be used.
+	TLS *gatewayv1.GatewayTLSConfig
 	// Listeners are those of the Gateway, then those of the ListenerSets that it lets in, in order of precedence, accepted
 	// or not. The Gateway's own are the first len(Gateway.Spec.Listeners).
 	Listeners []Listener
@@ -51,11 +59,16 @@ type Listener struct {
 	// Conflicted says that the condition of that name is True. Accepted then has the reason and message of all three of
 	// Accepted, Programmed and Conflicted.
 	Conflicted bool
-	// ResolvedRefs is the listener's condition of that name, as far as allowedRoutes.kinds and the namespaces of certificateRefs
-	// decide it. A Snapshot holds no certificates, so nothing is said of what is in them.
+	// Programmed is the listener's condition of that name as far as merging decides it. A verdict in favour means that nothing here
+	// stands against it: whether the rendered objects are ready is for the caller to add.
+	Programmed verdict.Verdict
+	// ResolvedRefs is the listener's condition of that name. It may be against a listener that is usable, since some of what it
+	// refers to is enough: some kinds of routes, one of several certificates.
 	ResolvedRefs verdict.Verdict
-	// Usable says that the listener is rendered: it is accepted, and nothing that it refers to is out of its bounds.
+	// Usable says that the listener is rendered: it is accepted, and has a certificate if it needs one.
 	Usable bool
+	// Certificates are those of spec.tls.certificateRefs that can be used, as written; none where TLS does not end at the listener.
+	Certificates []gatewayv1.SecretObjectReference
 	// OverlappingTLS is the listener's condition OverlappingTLSConfig, which is never False; nil if there is none.
 	OverlappingTLS *verdict.Verdict
 	// SupportedKinds are the kinds of routes that may attach.
@@ -102,8 +115,8 @@ type Parent struct {
 	// Listeners are the indexes in Merged.Listeners of those that accept the route, in order. A listener that is itself
 	// rejected may be among them; Merged.ListenerNames leaves those out.
 	Listeners []int
-	// Hostnames are the names that the route and the accepted ones of Listeners have in common, sorted; empty where
-	// neither names any.
+	// Hostnames are the names that the route and the usable ones of Listeners have in common, sorted; empty where the route and one
+	// of these listeners name none, so that there is no end to them, and where no listener is usable.
 	Hostnames []gatewayv1.Hostname
 }
 

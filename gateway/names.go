@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -45,12 +46,25 @@ func hashedName(source Source, attempt int) gatewayv1.SectionName {
 	origin := strings.Join([]string{
 		string(source.Kind), source.Namespace, source.Name, string(source.SectionName), strconv.Itoa(attempt),
 	}, "/")
+	return gatewayv1.SectionName(hashed(string(source.SectionName), origin, maxNameLength))
+}
+
+// LabelValue is the name of an object as the value of a label, which holds fewer letters than a name may have
+// (gateway.networking.k8s.io/gateway-name): a name that is too long is cut, and told from others by a hash.
+func LabelValue(name string) string {
+	if len(name) <= validation.LabelValueMaxLength {
+		return name
+	}
+	return hashed(name, name, validation.LabelValueMaxLength)
+}
+
+// hashed puts a hash of its origin behind a name, of which the end is cut off if it would be too long.
+func hashed(name, origin string, most int) string {
 	sum := sha256.Sum256([]byte(origin))
 	suffix := "-" + hex.EncodeToString(sum[:suffixBytes])
-	prefix := string(source.SectionName)
-	if len(prefix) > maxNameLength-len(suffix) {
+	if len(name) > most-len(suffix) {
 		// A label must not end with what the cut may leave at its end.
-		prefix = strings.TrimRight(prefix[:maxNameLength-len(suffix)], "-.")
+		name = strings.TrimRight(name[:most-len(suffix)], "-.")
 	}
-	return gatewayv1.SectionName(prefix + suffix)
+	return name + suffix
 }

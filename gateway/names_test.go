@@ -16,7 +16,7 @@ var sectionName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9](
 // uniqueNames returns the unique names by "namespace/name section".
 func uniqueNames(own []gatewayv1.Listener, sets ...*gatewayv1.ListenerSet) map[string]gatewayv1.SectionName {
 	out := map[string]gatewayv1.SectionName{}
-	for _, l := range gateway.Merge(gateway.Snapshot{Gateway: gw(fromAll, own...), ListenerSets: sets}).Listeners {
+	for _, l := range merge(gateway.Snapshot{Gateway: gw(fromAll, own...), ListenerSets: sets}).Listeners {
 		out[l.Source.Namespace+"/"+l.Source.Name+" "+string(l.Source.SectionName)] = l.Name
 	}
 	return out

@@ -50,7 +50,7 @@ func checkMerge(t *testing.T, data []byte) {
 	t.Helper()
 	s := snapshotOf(data)
 	before := clone(s)
-	m := gateway.Merge(s)
+	m := merge(s)
 	if diff := cmp.Diff(before, s); diff != "" {
 		t.Errorf("the snapshot was changed (-before +after):\n%s", diff)
 	}
@@ -58,7 +58,7 @@ func checkMerge(t *testing.T, data []byte) {
 	shuffled := clone(s)
 	random.Shuffle(len(shuffled.ListenerSets), reflect.Swapper(shuffled.ListenerSets))
 	random.Shuffle(len(shuffled.Routes), reflect.Swapper(shuffled.Routes))
-	if diff := cmp.Diff(m, gateway.Merge(shuffled)); diff != "" {
+	if diff := cmp.Diff(m, merge(shuffled)); diff != "" {
 		t.Errorf("the result depends on the order of the input (-one +other):\n%s", diff)
 	}
 	if diff := cmp.Diff(naiveMerge(s), verdictsOf(m)); diff != "" {
@@ -109,7 +109,7 @@ func checkAttachments(t *testing.T, s gateway.Snapshot, m gateway.Merged) {
 	t.Helper()
 	counts := make([]int32, len(m.Listeners))
 	for _, a := range m.Attachments {
-		if diff := cmp.Diff(a, m.Attach(a.Route, s.Namespaces)); diff != "" {
+		if diff := cmp.Diff(a, m.Attach(a.Route, complete(s))); diff != "" {
 			t.Errorf("a route judged among others and alone (-among others +alone):\n%s", diff)
 		}
 		reached := map[int]bool{}

@@ -109,8 +109,7 @@ func tlsReferences(gw *gatewayv1.Gateway) []tlsReference {
 	if frontend := gw.Spec.TLS.Frontend; frontend != nil {
 		out = append(out, authorityReferences(gw, frontendPath+".default", frontend.Default)...)
 		for i := range frontend.PerPort {
-			at := fmt.Sprintf("%s.perPort[%d].tls", frontendPath, i)
-			out = append(out, authorityReferences(gw, at, frontend.PerPort[i].TLS)...)
+			out = append(out, authorityReferences(gw, perPortPath(i), frontend.PerPort[i].TLS)...)
 		}
 	}
 	return out
@@ -120,6 +119,8 @@ const (
 	frontendPath          = "spec.tls.frontend"
 	clientCertificatePath = "spec.tls.backend.clientCertificateRef"
 )
+
+func perPortPath(i int) string { return fmt.Sprintf("%s.perPort[%d].tls", frontendPath, i) }
 
 // authorityReferences are what one place of spec.tls.frontend names.
 func authorityReferences(gw *gatewayv1.Gateway, at string, config gatewayv1.TLSConfig) []tlsReference {
@@ -192,25 +193,4 @@ func sortedNames(set map[types.NamespacedName]struct{}) []types.NamespacedName {
 	return slices.SortedFunc(maps.Keys(set), func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// refersOnlyHome says whether all certificates of a listener are in the namespace of the object that the listener comes from.
-// A reference into another namespace needs the consent of that namespace (GEP-709), asked for in the name of the listener's own
-// object (GEP-1713, "ReferenceGrant"); since consent is not read yet, there is none. What is merged into one Gateway would
-// otherwise let a ListenerSet use the certificates of its Gateway's namespace.
-func refersOnlyHome(l *Listener) bool {
-	if l.Spec.TLS == nil {
-		return true
-	}
-	for _, ref := range l.Spec.TLS.CertificateRefs {
-		if namespaceOr(ref.Namespace, l.Source.Namespace) != l.Source.Namespace {
-			return false
-		}
-	}
-	return true
-}
-
-// usable says whether a listener can be rendered: it is accepted, and may use what it refers to.
-func (l *Listener) usable() bool {
-	return l.Accepted.OK && l.ResolvedRefs.Reason != string(gatewayv1.ListenerReasonRefNotPermitted)
 }

@@ -33,7 +33,7 @@ func TestACertificateOfAnotherNamespaceIsNotUsed(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := gateway.Merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
+			m := merge(gateway.Snapshot{Gateway: gw(fromAll, c.own...), ListenerSets: c.sets})
 			got := map[string]string{}
 			for _, l := range m.Listeners {
 				got[string(l.Source.SectionName)] = l.ResolvedRefs.Reason

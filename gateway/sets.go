@@ -39,6 +39,7 @@ func (f *folder) rejected(set *gatewayv1.ListenerSet, why verdict.Verdict) []Lis
 	for _, spec := range entries(set) {
 		l := f.listener(KindListenerSet, set, &spec)
 		l.Accepted = why
+		l.Programmed = l.programmed()
 		out = append(out, l)
 	}
 	return out

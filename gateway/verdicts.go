@@ -5,6 +5,7 @@ import (
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/verdict"
 )
 
@@ -14,8 +15,21 @@ import (
 var (
 	gatewayAccepted = verdict.Yes(string(gatewayv1.GatewayReasonAccepted), "all listeners of the Gateway are valid")
 
+	gatewayProgrammed = verdict.Yes(string(gatewayv1.GatewayReasonProgrammed), "nothing stands against programming the Gateway")
+
+	gatewayRefsResolved = verdict.Yes(string(gatewayv1.GatewayReasonResolvedRefs),
+		"everything that spec.tls and the listeners of the Gateway refer to can be used")
+	listenersNotResolved = verdict.No(string(gatewayv1.GatewayReasonListenersNotResolved),
+		"some of what the listeners of the Gateway refer to cannot be used; their conditions in status.listeners say why")
+	insecureFrontend = verdict.Yes(string(gatewayv1.GatewayReasonConfigurationChanged),
+		"spec.tls.frontend lets clients in that have no valid certificate; write mode: AllowValidOnly to keep them out")
+
 	invalidParameters = verdict.No(string(gatewayv1.GatewayReasonInvalidParameters),
-		"spec.infrastructure.parametersRef names an object of a kind that is not supported; remove it, and attach values to the Gateway with a GatewayConfig")
+		"spec.infrastructure.parametersRef names an object of a kind that is not supported; name a %s of group %s, or remove it",
+		v1alpha1.KindGatewayConfig, v1alpha1.GroupName)
+	noParameters = verdict.No(string(gatewayv1.GatewayReasonInvalidParameters),
+		"spec.infrastructure.parametersRef names a %s that does not exist in the namespace of the Gateway; create it, or remove the reference",
+		v1alpha1.KindGatewayConfig)
 
 	setAccepted   = verdict.Yes(string(gatewayv1.ListenerSetReasonAccepted), "all listeners of the ListenerSet are valid")
 	setProgrammed = verdict.Yes(string(gatewayv1.ListenerSetReasonProgrammed), "the valid listeners of the ListenerSet are part of its Gateway")
@@ -27,13 +41,23 @@ var (
 	listenerAccepted = verdict.Yes(string(gatewayv1.ListenerReasonAccepted), "the listener is valid")
 	selectorInvalid  = verdict.No(string(gatewayv1.ListenerReasonUnsupportedValue),
 		"allowedRoutes.namespaces.selector is not a valid label selector; in matchExpressions use operator In or NotIn with values, or Exists or DoesNotExist without")
-	refsResolved = verdict.Yes(string(gatewayv1.ListenerReasonResolvedRefs), "all kinds of routes that the listener names are supported")
+	invalidTLSConfig = verdict.No(reasonInvalidTLSConfig,
+		"the listener speaks TLS and does not say how; write a tls with certificateRefs, or with mode: Passthrough for protocol TLS")
+	terminationUnsupported = verdict.No(string(gatewayv1.ListenerReasonUnsupportedValue),
+		"the GatewayClass does not support tls.mode: Terminate for protocol TLS; write mode: Passthrough")
+	noValidAuthority = verdict.No(string(gatewayv1.ListenerReasonNoValidCACertificate),
+		"clients of the listener must have certificates of authorities of which none can be used; the condition ResolvedRefs says why")
+	tooManyListeners = verdict.No(string(gatewayv1.ListenerEntryReasonTooManyListeners),
+		"the Gateway has as many listeners before this one as the GatewayClass supports")
+	listenerProgrammed = verdict.Yes(string(gatewayv1.ListenerReasonProgrammed), "nothing stands against programming the listener")
+	refsResolved       = verdict.Yes(string(gatewayv1.ListenerReasonResolvedRefs), "everything that the listener refers to can be used")
 
-	refNotPermitted = verdict.No(string(gatewayv1.ListenerReasonRefNotPermitted),
-		"tls.certificateRefs names a Secret of another namespace, which is not permitted; put the Secret beside the object of the listener")
+	overlappingHostnames = verdict.Yes(string(gatewayv1.ListenerReasonOverlappingHostnames),
+		"other listeners of the same Gateway speak TLS on the same port for hostnames that overlap; clients that use a connection again may reach those")
 
-	routeAccepted = verdict.Yes(string(gatewayv1.RouteReasonAccepted), "at least one listener of the parent accepts the route")
-	parentNotIn   = verdict.No(string(gatewayv1.RouteReasonNoMatchingParent),
+	backendsResolved = verdict.Yes(string(gatewayv1.RouteReasonResolvedRefs), "everything that the route refers to can be used")
+	routeAccepted    = verdict.Yes(string(gatewayv1.RouteReasonAccepted), "at least one listener of the parent accepts the route")
+	parentNotIn      = verdict.No(string(gatewayv1.RouteReasonNoMatchingParent),
 		"the ListenerSet is not attached to a Gateway; its own conditions say why")
 	noSuchListener = verdict.No(string(gatewayv1.RouteReasonNoMatchingParent),
 		"the parent has no listener with the sectionName and port of this parentRef; name one that it has, or leave both out")
@@ -56,6 +80,29 @@ func conflictVerdict(reason gatewayv1.ListenerConditionReason, withinResource bo
 	return verdict.No(string(reason), "%s; %s", with, remedy)
 }
 
+// reasonInvalidTLSConfig marks a listener that speaks TLS without saying how. Gateway API has no reason for it.
+const reasonInvalidTLSConfig = "InvalidTLSConfig"
+
+// refNotPermitted says how the consent would have to look that is missing.
+func refNotPermitted(path string, from referrer) *verdict.Verdict {
+	return new(verdict.No(string(gatewayv1.ListenerReasonRefNotPermitted),
+		"%s names an object of another namespace, which that namespace does not permit; its owner can, with a ReferenceGrant from kind %s of this namespace",
+		path, from.kind))
+}
+
+// programmed is the listener's condition Programmed as far as it is known here.
+func (l *Listener) programmed() verdict.Verdict {
+	switch {
+	case l.Conflicted, l.Accepted.Reason == reasonInvalidTLSConfig:
+		return l.Accepted
+	case !l.Accepted.OK:
+		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "the listener is not accepted: %s", l.Accepted.Message)
+	case !l.Usable:
+		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "%s", l.ResolvedRefs.Message)
+	}
+	return listenerProgrammed
+}
+
 func unsupportedProtocol(supported string) verdict.Verdict {
 	return verdict.No(string(gatewayv1.ListenerReasonUnsupportedProtocol),
 		"the GatewayClass does not support the protocol of this listener; it supports %s", supported)
@@ -70,9 +117,17 @@ func invalidRouteKinds(supported string) verdict.Verdict {
 const maxNamed = 5
 
 // accepted judges a Gateway by what it asks for, then by its own listeners.
-func accepted(gw *gatewayv1.Gateway, own []Listener) verdict.Verdict {
-	if gw.Spec.Infrastructure != nil && gw.Spec.Infrastructure.ParametersRef != nil {
-		return invalidParameters
+func accepted(s Snapshot, supported support, own []Listener) verdict.Verdict {
+	if why := unsupportedAddress(s.Gateway, supported.features); why != nil {
+		return *why
+	}
+	if infrastructure := s.Gateway.Spec.Infrastructure; infrastructure != nil && infrastructure.ParametersRef != nil {
+		switch name, ok := parametersName(s.Gateway); {
+		case !ok:
+			return invalidParameters
+		case !s.Configs[name]:
+			return noParameters
+		}
 	}
 	return summary(own, gatewayAccepted)
 }

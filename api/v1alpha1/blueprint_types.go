@@ -97,6 +97,11 @@ type Supports struct {
 	// +kubebuilder:validation:MaxItems=16
 	BackendKinds []PermittedKind `json:"backendKinds,omitempty"`
 
+	// ownCertificates says that the data plane brings certificates of its own, so that listeners of protocol HTTPS or TLS need not
+	// name any.
+	// +optional
+	OwnCertificates bool `json:"ownCertificates,omitempty"`
+
 	// maxListeners is how many listeners a Gateway may have, those of its ListenerSets included. Omitted: any number.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

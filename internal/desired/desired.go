@@ -56,6 +56,7 @@ type Parent struct {
 	clusterScoped          func(schema.GroupVersionKind) bool
 	clusterScopedPermitted bool
 
+	marks    marks
 	ownClass func(name string) bool
 	accepted verdict.Verdict
 	// read are the values of listeners that the templates read.
@@ -69,6 +70,7 @@ func Gateway(in Inputs) *Parent {
 	owner := OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
 	target, listenerValues := in.target(), sync.OnceValue(in.listenerValues)
 	p := in.begin(owner, nil, in.Program.Gateway, in.commonTo(in.Program.Gateway, listenerValues), in.values(target))
+	p.marks = marksOf(in.Merged.Gateway)
 	if len(target.Unread) < len(readers) {
 		p.Listeners = listenerValues()
 	}
@@ -163,7 +165,7 @@ func (p *Parent) Advance(observed Observed) []render.Object {
 			namespace = ""
 		}
 		object.SetNamespace(namespace)
-		p.Owner.stamp(object.Template, object.Unstructured)
+		p.Owner.stamp(object.Template, object.Unstructured, p.marks)
 	}
 	return objects
 }

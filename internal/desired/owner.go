@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,6 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
 )
 
 // Owner is the Gateway or route that objects are rendered for.
@@ -39,12 +41,54 @@ func (o Owner) String() string {
 	return o.Kind + "/" + o.Namespace + "/" + o.Name
 }
 
-// stamp puts the marks of ownership on a rendered object, and last a hash of all of it.
-func (o Owner) stamp(template string, object *unstructured.Unstructured) {
+// marks are labels and annotations that objects carry beside what their template writes.
+type marks struct {
+	labels, annotations map[string]string
+}
+
+// marksOf are the marks of all objects that are rendered for a Gateway itself: its name and that of its class (GEP-1762), and what
+// spec.infrastructure asks for (GEP-1867). Objects of routes have none of them: they lie in namespaces of others.
+//
+// What a template writes itself stands, and no Gateway's owner may put marks of ours or of Gateway API on an object: they say
+// whose it is.
+func marksOf(gw *gatewayv1.Gateway) marks {
+	m := marks{labels: map[string]string{}, annotations: map[string]string{}}
+	if infrastructure := gw.Spec.Infrastructure; infrastructure != nil {
+		for key, value := range infrastructure.Labels {
+			if !reserved(string(key)) {
+				m.labels[string(key)] = string(value)
+			}
+		}
+		for key, value := range infrastructure.Annotations {
+			if !reserved(string(key)) {
+				m.annotations[string(key)] = string(value)
+			}
+		}
+	}
+	m.labels[gatewayv1.GatewayNameLabelKey] = gateway.LabelValue(gw.Name)
+	m.labels[gatewayv1.GatewayClassNameLabelKey] = gateway.LabelValue(string(gw.Spec.GatewayClassName))
+	return m
+}
+
+// reserved says whether the key of a label or annotation belongs to our domain or to that of Gateway API.
+func reserved(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	for _, ours := range []string{v1alpha1.GroupName, gatewayv1.GroupName} {
+		if domain == ours || strings.HasSuffix(domain, "."+ours) {
+			return true
+		}
+	}
+	return false
+}
+
+// stamp puts marks on a rendered object, then those of ownership, and last a hash of all of it.
+func (o Owner) stamp(template string, object *unstructured.Unstructured, m marks) {
 	annotations := map[string]string{}
+	maps.Copy(annotations, m.annotations)
 	maps.Copy(annotations, object.GetAnnotations())
 	annotations[v1alpha1.AnnotationOwner] = o.String()
 	labels := map[string]string{}
+	maps.Copy(labels, m.labels)
 	maps.Copy(labels, object.GetLabels())
 	labels[v1alpha1.LabelTemplate] = template
 	if o.UID != "" {
