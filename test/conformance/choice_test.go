@@ -27,9 +27,7 @@ type run struct {
 	blueprint string
 	// values are what the provider sets for all Gateways of the class, as JSON.
 	values string
-	// claims are features that the player has as the inner class, besides those that the blueprint claims as it is shipped.
-	claims []features.FeatureName
-	// lacks are features that the player has not, though the blueprint claims them.
+	// lacks are features that the inner class of the run has not, though the blueprint as it is shipped claims them.
 	lacks []features.FeatureName
 	// inSpite are tests that run though they name features that the class does not claim, since they look at none of these.
 	inSpite []string
@@ -50,7 +48,6 @@ var runs = []run{
 		about:     "all listeners merged into shadow Gateways",
 		blueprint: "shadow-gateway",
 		values:    `{"innerClass": "` + innerClass + `", "listeners": "gateways"}`,
-		claims:    []features.FeatureName{features.SupportHTTPRouteParentRefPort},
 		// It names BackendTLSPolicy, and has no such policy.
 		inSpite: []string{"GatewayInvalidTLSBackendConfiguration"},
 		leftOut: map[string]string{metadataTest: noMetadata},
@@ -60,7 +57,6 @@ var runs = []run{
 		about:     "a shadow ListenerSet for each ListenerSet, and an inner class that does not terminate TLS for TLSRoutes",
 		blueprint: "shadow-gateway",
 		values:    `{"innerClass": "` + innerClass + `", "listeners": "listenerSets"}`,
-		claims:    []features.FeatureName{features.SupportHTTPRouteParentRefPort},
 		lacks:     []features.FeatureName{features.SupportTLSRouteModeTerminate},
 		leftOut:   map[string]string{metadataTest: noMetadata},
 	},
@@ -125,12 +121,7 @@ var needTraffic = []string{
 
 // reason says why a test does not run against the class, which claims some features; empty if it does run.
 func (r run) reason(test suite.ConformanceTest, claimed suite.FeaturesSet) string {
-	missing := features.FeatureName("")
-	for _, feature := range test.Features {
-		if !claimed.Has(feature) {
-			missing = feature
-		}
-	}
+	missing := slices.IndexFunc(test.Features, func(feature features.FeatureName) bool { return !claimed.Has(feature) })
 	absent, demandsNothing := returnsAtOnce[test.ShortName]
 	switch {
 	case slices.Contains(needTraffic, test.ShortName):
@@ -139,8 +130,8 @@ func (r run) reason(test suite.ConformanceTest, claimed suite.FeaturesSet) strin
 		return "it runs against another class"
 	case r.leftOut[test.ShortName] != "":
 		return r.leftOut[test.ShortName]
-	case missing != "" && !slices.Contains(r.inSpite, test.ShortName):
-		return "it needs the feature " + string(missing) + ", which is not claimed"
+	case missing >= 0 && !slices.Contains(r.inSpite, test.ShortName):
+		return "it needs the feature " + string(test.Features[missing]) + ", which is not claimed"
 	case demandsNothing && claimed.Has(absent):
 		return "it is about classes without the feature " + string(absent)
 	}

@@ -18,11 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -136,7 +134,10 @@ func (c *cluster) install(t *testing.T, r run) {
 		t.Fatalf("reading blueprint %s: %v", r.blueprint, err)
 	}
 	blueprint.Name = r.class
-	r.equip(blueprint)
+	for _, feature := range r.lacks {
+		supports := blueprint.Spec.Supports
+		supports.Features = slices.DeleteFunc(supports.Features, func(name string) bool { return name == string(feature) })
+	}
 	c.create(t, blueprint)
 	c.create(t, &v1alpha1.GatewayClassConfig{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.DefaultControllerNamespace, Name: r.class},
@@ -163,20 +164,6 @@ func (c *cluster) install(t *testing.T, r run) {
 		}
 		return fmt.Sprint(class.Status.Conditions), meta.IsStatusConditionTrue(class.Status.Conditions, "Accepted")
 	})
-}
-
-// equip has a blueprint claim what the player has and nothing that it lacks.
-func (r run) equip(blueprint *v1alpha1.GatewayClassBlueprint) {
-	supports := ptr.Deref(blueprint.Spec.Supports, v1alpha1.Supports{})
-	claimed := sets.New(supports.Features...)
-	for _, feature := range r.claims {
-		claimed.Insert(string(feature))
-	}
-	for _, feature := range r.lacks {
-		claimed.Delete(string(feature))
-	}
-	supports.Features = sets.List(claimed)
-	blueprint.Spec.Supports = &supports
 }
 
 // namespacesAreGone waits until there are no other namespaces than before the suite made some.
