@@ -142,7 +142,7 @@ func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
 	if f := r.admitNamespace(gvk.Kind, metadata); f != nil {
 		return f
 	}
-	return r.admitContent(gvk, o)
+	return r.admitContent(u, gvk, o)
 }
 
 func kindNames(kinds map[schema.GroupVersionKind]bool) string {
@@ -189,7 +189,7 @@ func (r *Run) admitNamespace(kind string, metadata map[string]any) *fault {
 
 // admitContent refuses content that would lend rights, or that would make the class render itself without end, unless the kind
 // is permitted by name; the class is refused always.
-func (r *Run) admitContent(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *fault {
+func (r *Run) admitContent(u *unit, gvk schema.GroupVersionKind, o *unstructured.Unstructured) *fault {
 	if gvk.Group == "gateway.networking.k8s.io" && gvk.Kind == "Gateway" {
 		rendered, _, _ := unstructured.NestedString(o.Object, "spec", "gatewayClassName")
 		own, _, _ := unstructured.NestedString(r.context.Class, "metadata", "name")
@@ -203,19 +203,45 @@ func (r *Run) admitContent(gvk schema.GroupVersionKind, o *unstructured.Unstruct
 	if gvk.Group == "" && gvk.Kind == "Secret" && o.Object["type"] == "kubernetes.io/service-account-token" {
 		return broken("Secret: a token of a service account must be permitted by name; list all kinds of the blueprint in spec.permits.kinds")
 	}
-	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}} {
-		nested, _, _ := unstructured.NestedFieldNoCopy(o.Object, pod...)
+	return r.admitAccount(u, gvk.Kind, o)
+}
+
+// podSpecs are the places of the specs of Pods: in a Pod, in what makes Pods (Deployment, Job and so on, whosever kind it is), in a
+// CronJob, and in a PodTemplate.
+var podSpecs = [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}, {"template", "spec"}}
+
+// admitAccount refuses Pods that run as a service account other than the one that every Pod has, or one that is rendered beside.
+func (r *Run) admitAccount(u *unit, kind string, o *unstructured.Unstructured) *fault {
+	for _, place := range podSpecs {
+		nested, _, _ := unstructured.NestedFieldNoCopy(o.Object, place...)
 		spec, ok := nested.(map[string]any)
 		if !ok || spec["containers"] == nil {
 			continue
 		}
 		// The second is the first under its old name.
 		for _, field := range []string{"serviceAccountName", "serviceAccount"} {
-			if account := spec[field]; account != nil && account != "" && account != "default" {
-				return broken("%s: %s.%s lends the rights of that account, and must be permitted by name; "+
-					"list all kinds of the blueprint in spec.permits.kinds", gvk.Kind, strings.Join(pod, "."), field)
+			if account := spec[field]; account != nil && account != "" && account != "default" && !r.rendersAccount(u, account) {
+				return broken("%s: %s.%s lends the rights of that account: name one that another template renders and that this one reads, "+
+					"as in {{ .Resources.account.metadata.name }}, or list all kinds of the blueprint in spec.permits.kinds",
+					kind, strings.Join(place, "."), field)
 			}
 		}
 	}
 	return nil
+}
+
+// rendersAccount says whether a service account is one of this Run. It must be of a template that this one reads: then it is there
+// and belongs to us, while one that is merely rendered too may have the name of one that somebody else has given rights.
+func (r *Run) rendersAccount(u *unit, account any) bool {
+	for i, sibling := range r.set.units {
+		if !slices.Contains(u.reads, sibling.source.name) {
+			continue
+		}
+		for _, o := range r.outcomes[i].objects {
+			if o.GroupVersionKind().GroupKind() == (schema.GroupKind{Kind: "ServiceAccount"}) && o.GetName() == account {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -5,12 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 )
 
 func TestAdmit(t *testing.T) {
 	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {template: {spec: {containers: [], serviceAccountName: admin}}}\n"
+	const lends = "lends the rights of that account: name one that another template renders and that this one reads, " +
+		"as in {{ .Resources.account.metadata.name }}, or list all kinds of the blueprint in spec.permits.kinds"
 	kinds := func(k ...v1alpha1.PermittedKind) *v1alpha1.Permits { return &v1alpha1.Permits{Kinds: k} }
 	cases := map[string]struct {
 		text    string
@@ -42,8 +45,12 @@ func TestAdmit(t *testing.T) {
 		"or of those that are listed":                         {"apiVersion: v1\nkind: {{ .Values.kind }}\nmetadata: {name: x}\n", kinds(v1alpha1.PermittedKind{Kind: "Secret"}), "team-a/x"},
 		"a Gateway of the class itself would never end":       {"apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: x}\nspec: {gatewayClassName: outer}\n", kinds(v1alpha1.PermittedKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}), "Gateway: spec.gatewayClassName is the class that is being rendered, so this would never end"},
 		"a Gateway of another class is fine":                  {"apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: x}\nspec: {gatewayClassName: istio}\n", nil, "team-a/x"},
-		"another service account lends its rights":            {deployment, nil, "Deployment: spec.template.spec.serviceAccountName lends the rights of that account, and must be permitted by name; list all kinds of the blueprint in spec.permits.kinds"},
-		"also under its old name":                             {strings.ReplaceAll(deployment, "serviceAccountName", "serviceAccount"), nil, "Deployment: spec.template.spec.serviceAccount lends the rights of that account, and must be permitted by name; list all kinds of the blueprint in spec.permits.kinds"},
+		"another service account lends its rights":            {deployment, nil, "Deployment: spec.template.spec.serviceAccountName " + lends},
+		"also under its old name":                             {strings.ReplaceAll(deployment, "serviceAccountName", "serviceAccount"), nil, "Deployment: spec.template.spec.serviceAccount " + lends},
+		"also in a Pod":                                       {podOf("Pod", "spec"), nil, "Pod: spec.serviceAccountName " + lends},
+		"also in a CronJob":                                   {podOf("CronJob", "spec", "jobTemplate", "spec", "template", "spec"), nil, "CronJob: spec.jobTemplate.spec.template.spec.serviceAccountName " + lends},
+		"also in a PodTemplate":                               {podOf("PodTemplate", "template", "spec"), nil, "PodTemplate: template.spec.serviceAccountName " + lends},
+		"also in kinds of others":                             {podOf("Rollout", "spec", "template", "spec"), nil, "Rollout: spec.template.spec.serviceAccountName " + lends},
 		"the account that every Pod has lends nothing":        {strings.ReplaceAll(deployment, "admin", "default"), nil, "team-a/x"},
 		"unless the kind is permitted by name":                {deployment, kinds(v1alpha1.PermittedKind{Group: "apps", Kind: "Deployment"}), "team-a/x"},
 		"a token of a service account lends its rights, too":  {"apiVersion: v1\nkind: Secret\ntype: kubernetes.io/service-account-token\nmetadata: {name: x}\n", nil, "Secret: a token of a service account must be permitted by name; list all kinds of the blueprint in spec.permits.kinds"},
@@ -73,6 +80,66 @@ func TestAdmit(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// podOf is an object of a kind of nobody's, with the spec of a Pod of another account at a place.
+func podOf(kind string, place ...string) string {
+	return "apiVersion: example.com/v1\nkind: " + kind + "\nmetadata: {name: x}\n" +
+		strings.Join(place, ": {") + ": {containers: [], serviceAccountName: admin" + strings.Repeat("}", len(place)) + "\n"
+}
+
+func TestPodsMayRunAsAnAccountThatIsRenderedBeside(t *testing.T) {
+	const account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: proxy}\n"
+	pod := func(account string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [], serviceAccountName: " + account + "}\n"
+	}
+	cases := map[string]struct {
+		pod  string
+		want summary
+	}{
+		"one that is read is there, and ours": {pod("{{ .Resources.account.metadata.name }}"),
+			summary{Objects: []string{"account: ServiceAccount/proxy", "pod: Pod/x"}}},
+		"it may be written out, too": {pod("proxy") + "{{ $wait := .Resources.account }}",
+			summary{Objects: []string{"account: ServiceAccount/proxy", "pod: Pod/x"}}},
+		"one that is not read may be somebody else's": {pod("proxy"),
+			summary{Objects: []string{"account: ServiceAccount/proxy"}, Failed: []string{
+				"blueprint test, template pod, line 1: Pod: spec.serviceAccountName lends the rights of that account: name one that another template " +
+					"renders and that this one reads, as in {{ .Resources.account.metadata.name }}, or list all kinds of the blueprint in spec.permits.kinds"}}},
+		"another name than that of the one that is read": {pod("admin") + "{{ $wait := .Resources.account }}",
+			summary{Objects: []string{"account: ServiceAccount/proxy"}, Failed: []string{
+				"blueprint test, template pod, line 1: Pod: spec.serviceAccountName lends the rights of that account: name one that another template " +
+					"renders and that this one reads, as in {{ .Resources.account.metadata.name }}, or list all kinds of the blueprint in spec.permits.kinds"}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := mustCompile(t, map[string]string{"account": account, "pod": c.pod}).Gateway.Start(Context{Namespace: "team-a"})
+			run.Advance(nothing)
+			live := &unstructured.Unstructured{Object: tree(t, `{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "proxy", "namespace": "team-a"}}`)}
+			run.Advance(cluster{"account": {live}}.observe)
+			if diff := cmp.Diff(c.want, summarize(run.Result())); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGroupsThatGiveRightsMustBePermittedByName(t *testing.T) {
+	for _, group := range []string{
+		"rbac.authorization.k8s.io", "authorization.k8s.io", "authentication.k8s.io", "certificates.k8s.io",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io",
+	} {
+		t.Run(group, func(t *testing.T) {
+			b := blueprint(map[string]string{"t": "apiVersion: " + group + "/v1\nkind: Thing\nmetadata: {name: x}\n"})
+			want := "gatewayTemplate t: Thing." + group + " must be permitted by name; list all kinds of the blueprint in spec.permits.kinds"
+			if _, err := Compile(b); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			b.Spec.Permits = &v1alpha1.Permits{Kinds: []v1alpha1.PermittedKind{{Group: group, Kind: "Thing"}}}
+			if _, err := Compile(b); err != nil {
+				t.Errorf("it is permitted by name, and still: %v", err)
 			}
 		})
 	}

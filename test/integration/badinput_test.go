@@ -230,6 +230,8 @@ func TestARenderingThatFailsSaysWhereAndStopsNobodyElse(t *testing.T) {
 		"an object in another namespace":      {spoiled("  namespace: kube-system"), []string{"template bad", "metadata.namespace"}},
 		"a label of ours":                     {spoiled("  labels: {gatewright.dev/owner-uid: stolen}"), []string{"template bad", "metadata.labels"}},
 		"a Gateway of the class itself":       {spoiled("---" + shadowTemplate), []string{"template bad", "spec.gatewayClassName"}},
+		"a Pod that runs as somebody else":    {spoiled("---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: edge-bad\nspec: {serviceAccountName: admin, containers: [{name: a, image: a}]}"), []string{"template bad", "Pod", "spec.serviceAccountName"}},
+		"a token of somebody else":            {spoiled("---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: edge-bad\ntype: kubernetes.io/service-account-token"), []string{"template bad", "Secret", "spec.permits.kinds"}},
 		"two templates with one object":       {spoiled("---" + serviceTemplate), []string{"Service"}},
 		"a field that the kind does not have": {spoiled("nonsense: 1"), []string{"ConfigMap edge-bad", "nonsense"}},
 		"a field of the wrong type":           {spoiled("immutable: 7"), []string{"ConfigMap edge-bad", "immutable", "expected boolean"}},
