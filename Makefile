@@ -43,12 +43,19 @@ unit: ## All tests of all modules, and nothing but tests
 
 .PHONY: conformance
 conformance: ## Run Gateway API's conformance suite, and write docs/conformance.md
+	@mkdir -p bin
 	@go -C test/conformance test -run '^TestConformance$$' -timeout 40m \
 	  -artifacts -outputdir $(CURDIR)/bin -args -suite -version $(VERSION)
 
+# BENCH picks benchmarks by a regular expression; BENCH_FULL=1 runs the workloads at their full size.
+BENCH ?= .
+BENCH_FULL ?=
+
 .PHONY: bench
-bench: ## Run the benchmarks
-	@hack/with-control-plane go test -run '^$$' -bench . -benchmem -timeout 60m -p 1 ./...
+bench: ## Run the benchmarks, and write their table into test/bench/README.md
+	@hack/with-control-plane go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m -p 1 $$(go list ./... | grep -v /test/bench$$)
+	@GATEWRIGHT_BENCH_TABLE=$(CURDIR)/test/bench/README.md hack/with-control-plane \
+		go test -run '^$$' -bench '$(BENCH)' -benchtime 3x -timeout 120m ./test/bench $(if $(BENCH_FULL),-full)
 
 .PHONY: demo
 demo: ## From nothing to a rendered Gateway on a real API server; Ctrl-C ends it (DEMO_EXIT=1: ends by itself)
