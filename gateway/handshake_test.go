@@ -108,8 +108,8 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestHandshakeEnds promises H7: what allowedListeners no longer allows is detached, with its listeners and their routes.
-func TestHandshakeEnds(t *testing.T) {
+// TestH7HandshakeEnds promises H7: what allowedListeners no longer allows is detached, with its listeners and their routes.
+func TestH7HandshakeEnds(t *testing.T) {
 	s := gateway.Snapshot{
 		Gateway: gw(fromAll, listener("own", http, 80, "own.example.com")),
 		ListenerSets: []*gatewayv1.ListenerSet{

@@ -230,8 +230,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestDistinct promises C9 for each pair of protocols: what a listener is told that comes after another.
-func TestDistinct(t *testing.T) {
+// TestC9Distinct promises C9 for each pair of protocols: what a listener is told that comes after another.
+func TestC9Distinct(t *testing.T) {
 	const (
 		fine     = "True/Accepted"
 		hostname = "False/HostnameConflict"
@@ -299,9 +299,9 @@ func withTLS(l gatewayv1.Listener) gatewayv1.Listener {
 	return l
 }
 
-// TestConflictEnds promises C7: when the winner goes, the loser takes its place, and the route that was attached to it all
+// TestC7ConflictEnds promises C7: when the winner goes, the loser takes its place, and the route that was attached to it all
 // the while is served.
-func TestConflictEnds(t *testing.T) {
+func TestC7ConflictEnds(t *testing.T) {
 	older := set("infra", "older", 1, listener("same", http, 80, "a.example.com"))
 	younger := set("team", "younger", 2, listener("same", http, 80, "a.example.com"))
 	s := gateway.Snapshot{
@@ -362,9 +362,9 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestMessagesLeakNothing promises C8, and that no message repeats what a tenant wrote: strings planted everywhere but in
+// TestC8MessagesLeakNothing promises C8, and that no message repeats what a tenant wrote: strings planted everywhere but in
 // listener names, which an object's own summary may repeat, turn up in no message at all.
-func TestMessagesLeakNothing(t *testing.T) {
+func TestC8MessagesLeakNothing(t *testing.T) {
 	const canary = "canary"
 	odd := listener("odd", "canary.example.com/canary", 81, "canary.example.com")
 	kinds := allowing(listener("kinds", http, 82, "canary.example.com"), gatewayv1.NamespacesFromAll, nil, "canaryKind")
