@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/manifest"
 	"github.com/gatewright/gatewright/test/kube"
 )
@@ -126,8 +128,7 @@ func observed(ctx context.Context, blueprint string, ours gatewayv1.ObjectName, 
 func (s *scene) observe(ctx context.Context, in client.InNamespace, ours gatewayv1.ObjectName) error {
 	var gateways gatewayv1.GatewayList
 	var sets gatewayv1.ListenerSetList
-	var routes gatewayv1.HTTPRouteList
-	for _, list := range []client.ObjectList{&gateways, &sets, &routes} {
+	for _, list := range []client.ObjectList{&gateways, &sets} {
 		if err := shared.client.List(ctx, list, in); err != nil {
 			return err
 		}
@@ -138,21 +139,48 @@ func (s *scene) observe(ctx context.Context, in client.InNamespace, ours gateway
 		}
 	}
 	for _, set := range sets.Items {
-		s.judge("ListenerSet", &set, set.Status.Conditions)
+		if !isRendered(&set) {
+			s.judge("ListenerSet", &set, set.Status.Conditions)
+		}
 	}
-	for _, route := range routes.Items {
-		if route.Labels[v1alpha1.LabelOwnerUID] != "" {
-			continue
+	for _, kind := range gateway.RouteKinds {
+		var routes unstructured.UnstructuredList
+		routes.SetAPIVersion(gatewayv1.GroupVersion.String())
+		routes.SetKind(string(kind) + "List")
+		if err := shared.client.List(ctx, &routes, in); err != nil {
+			return err
 		}
-		for _, parent := range route.Status.Parents {
-			ref := parent.ParentRef
-			namespace := route.Namespace
-			if ref.Namespace != nil {
-				namespace = string(*ref.Namespace)
+		for i := range routes.Items {
+			if err := s.judgeRoute(&routes.Items[i]); err != nil {
+				return err
 			}
-			key := fmt.Sprintf("HTTPRoute/%s under %s/%s/%s", client.ObjectKeyFromObject(&route), *ref.Kind, namespace, ref.Name)
-			s.Verdicts[key] = accepted(parent.Conditions)
 		}
+	}
+	return nil
+}
+
+// isRendered tells a shadow, which is for somebody else to judge, from what people wrote.
+func isRendered(o client.Object) bool { return o.GetLabels()[v1alpha1.LabelOwnerUID] != "" }
+
+// judgeRoute notes what became of a route of any kind. All have the same status.
+func (s *scene) judgeRoute(o *unstructured.Unstructured) error {
+	var route struct {
+		Status gatewayv1.RouteStatus `json:"status"`
+	}
+	if isRendered(o) {
+		return nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &route); err != nil {
+		return err
+	}
+	for _, parent := range route.Status.Parents {
+		ref := parent.ParentRef
+		namespace := o.GetNamespace()
+		if ref.Namespace != nil {
+			namespace = string(*ref.Namespace)
+		}
+		key := fmt.Sprintf("%s/%s under %s/%s/%s", o.GetKind(), client.ObjectKeyFromObject(o), *ref.Kind, namespace, ref.Name)
+		s.Verdicts[key] = accepted(parent.Conditions)
 	}
 	return nil
 }
