@@ -11,8 +11,9 @@ import (
 	"github.com/gatewright/gatewright/internal/verdict"
 )
 
-// Attach judges one route by itself, with the snapshot that m was made of. It changes nothing of m: the counts of attached routes
-// stay as they are. Parents of the result is empty if the route names neither the Gateway nor one of its ListenerSets.
+// Attach judges one route by itself, with the snapshot that m was made of, as if it had no rivals. It changes nothing of m: the
+// counts of attached routes stay as they are. Parents of the result is empty if the route names neither the Gateway nor one of
+// its ListenerSets.
 func (m Merged) Attach(r Route, s Snapshot) Attachment {
 	return newAttacher(&m, newDoorkeeper(s.Namespaces), newResolver(s, supportOf(s.Blueprint))).attach(r)
 }
@@ -101,8 +102,7 @@ func (a attacher) listenersOf(key ParentKey) (listeners []Listener, first int, c
 
 // judge completes a parent, given the parent's listeners and the index in the merged list of the first of them.
 func (a attacher) judge(p *Parent, r Route, listeners []Listener, first int) {
-	selected, allowed, endless := false, false, false
-	var hostnames []gatewayv1.Hostname
+	selected, allowed := false, false
 	for i := range listeners {
 		l := &listeners[i]
 		if !selects(p.Ref, &l.Spec) {
@@ -113,21 +113,30 @@ func (a attacher) judge(p *Parent, r Route, listeners []Listener, first int) {
 			continue
 		}
 		allowed = true
-		common, ok := commonHostnames(hostnameOf(&l.Spec), r.Hostnames)
-		if !ok {
+		if _, ok := commonHostnames(hostnameOf(&l.Spec), r.Hostnames); ok {
+			p.Listeners = append(p.Listeners, first+i)
+		}
+	}
+	p.Hostnames = a.m.hostnames(p.Listeners, r)
+	p.Accepted = attachVerdict(selected, allowed, len(p.Listeners) > 0)
+}
+
+// hostnames are those that a route and the usable ones of some listeners have in common, sorted; none if one of these and the route
+// name none.
+func (m *Merged) hostnames(listeners []int, r Route) []gatewayv1.Hostname {
+	var hostnames []gatewayv1.Hostname
+	for _, l := range listeners {
+		if !m.Listeners[l].Usable {
 			continue
 		}
-		p.Listeners = append(p.Listeners, first+i)
-		if l.Usable {
-			hostnames = append(hostnames, common...)
-			endless = endless || len(common) == 0
+		common := m.common(l, r)
+		if len(common) == 0 {
+			return nil
 		}
+		hostnames = append(hostnames, common...)
 	}
-	if !endless {
-		slices.Sort(hostnames)
-		p.Hostnames = slices.Compact(hostnames)
-	}
-	p.Accepted = attachVerdict(selected, allowed, len(p.Listeners) > 0)
+	slices.Sort(hostnames)
+	return slices.Compact(hostnames)
 }
 
 func attachVerdict(selected, allowed, accepted bool) verdict.Verdict {

@@ -42,6 +42,7 @@ func Merge(s Snapshot) Merged {
 	m.openWindows()
 	markOverlaps(m.Listeners)
 	m.Attachments = attachAll(&m, doors, f.resolver, s.Routes)
+	settleRivals(&m)
 	m.countRoutes()
 	m.Hostnames = m.HostnamesWith(m.Attachments...)
 	return m

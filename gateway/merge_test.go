@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -372,21 +373,29 @@ func TestC8MessagesLeakNothing(t *testing.T) {
 		&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "canary", Operator: "canary", Values: []string{"canary"}}}})
 	same := listener("same", http, 80, "canary.example.com")
 	raw := listener("raw", tcp, 80, "")
+	far := withCertificates(listener("far", https, 443, "canary.example.com"), secretRef("canary", "canary"), secretRef("", "canary"))
+	parent := gw(fromSame, same, odd, kinds, broken, far)
+	parent.Spec.TLS = frontend(authorityRef("canary", "", "canary"), authorityRef("ConfigMap", "canary", "canary"))
+	parent.Spec.TLS.Backend = &gatewayv1.GatewayBackendTLS{ClientCertificateRef: new(secretRef("canary", "canary"))}
+	parent.Spec.Addresses = []gatewayv1.GatewaySpecAddress{address("Hostname", "")}
 	m := merge(gateway.Snapshot{
-		Gateway: gw(fromSame, same, odd, kinds, broken),
+		Gateway: parent,
+		Secrets: map[types.NamespacedName]gateway.Certificate{}, Services: map[types.NamespacedName]bool{},
 		ListenerSets: []*gatewayv1.ListenerSet{
-			set("infra", "canary-1", 1, same, raw, odd, kinds, broken),
+			set("infra", "canary-1", 1, same, raw, odd, kinds, broken, far),
 			set("infra", "canary-2", 1, listener("x", http, 84, "canary.example.com"), listener("y", http, 84, "canary.example.com")),
 			set("canary", "canary-3", 1, same),
 		},
 		Routes: []gateway.Route{
 			route("infra", "canary-1", []gatewayv1.Hostname{"canary.example.org"}, toGateway("", 0), toGateway("canary-none", 0)),
 			route("canary", "canary-2", nil, toGateway("", 0), toSet("canary", "canary-3", "", 0)),
+			routesTo(t, true, backendRef("canary", "canary"), backendRef("", "canary"))[0],
+			routesTo(t, true, backendRef("", "canary"))[0],
 		},
 	})
-	messages := []string{m.Accepted.Message}
+	messages := []string{m.Accepted.Message, m.Programmed.Message, m.ResolvedRefs.Message}
 	for _, l := range m.Listeners {
-		messages = append(messages, l.Accepted.Message, l.ResolvedRefs.Message)
+		messages = append(messages, l.Accepted.Message, l.ResolvedRefs.Message, l.Programmed.Message)
 	}
 	for _, s := range m.ListenerSets {
 		messages = append(messages, s.Accepted.Message, s.Programmed.Message)
@@ -395,6 +404,7 @@ func TestC8MessagesLeakNothing(t *testing.T) {
 		}
 	}
 	for _, a := range m.Attachments {
+		messages = append(messages, a.ResolvedRefs.Message)
 		for _, p := range a.Parents {
 			messages = append(messages, p.Accepted.Message)
 		}

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -108,9 +110,10 @@ func checkListeners(t *testing.T, m gateway.Merged) {
 func checkAttachments(t *testing.T, s gateway.Snapshot, m gateway.Merged) {
 	t.Helper()
 	counts := make([]int32, len(m.Listeners))
+	rivals := rivalsOf(s, m)
 	for _, a := range m.Attachments {
-		if diff := cmp.Diff(a, m.Attach(a.Route, complete(s))); diff != "" {
-			t.Errorf("a route judged among others and alone (-among others +alone):\n%s", diff)
+		if diff := cmp.Diff(rivals[nameOf(a.Route)], attachedOf(m, a)); diff != "" {
+			t.Errorf("%s (-naive +got):\n%s", nameOf(a.Route), diff)
 		}
 		reached := map[int]bool{}
 		for _, p := range a.Parents {
@@ -133,6 +136,99 @@ func checkAttachments(t *testing.T, s gateway.Snapshot, m gateway.Merged) {
 			t.Errorf("%s counts %d routes, %d are attached", line(l), l.AttachedRoutes, counts[i])
 		}
 	}
+}
+
+func nameOf(r gateway.Route) string {
+	return string(r.Kind) + " " + r.Object.GetNamespace() + "/" + r.Object.GetName()
+}
+
+// rivalsOf says what becomes of each route, by judging each alone and then letting the older ones of the other kind have what
+// both could have.
+func rivalsOf(s gateway.Snapshot, m gateway.Merged) map[string][]attached {
+	routes := slices.Clone(s.Routes)
+	slices.SortFunc(routes, func(a, b gateway.Route) int {
+		x, y := a.Object, b.Object
+		if c := x.GetCreationTimestamp().Compare(y.GetCreationTimestamp().Time); c != 0 {
+			return c
+		}
+		return cmpStrings(x.GetNamespace()+"/"+x.GetName(), y.GetNamespace()+"/"+y.GetName())
+	})
+	type holder struct {
+		kind      gatewayv1.Kind
+		listener  int
+		hostnames []gatewayv1.Hostname
+	}
+	var held []holder
+	out := map[string][]attached{}
+	for _, r := range routes {
+		alone := m.Attach(r, complete(s))
+		var mine []holder
+		for i := range alone.Parents {
+			p := &alone.Parents[i]
+			var kept []int
+			var hostnames []gatewayv1.Hostname
+			endless := false
+			for _, l := range p.Listeners {
+				common := commonNames(m.Listeners[l].Spec.Hostname, r.Hostnames)
+				if slices.ContainsFunc(held, func(h holder) bool {
+					return h.kind != r.Kind && h.listener == l && overlap(h.hostnames, common)
+				}) {
+					continue
+				}
+				kept = append(kept, l)
+				mine = append(mine, holder{r.Kind, l, common})
+				if m.Listeners[l].Usable {
+					hostnames, endless = append(hostnames, common...), endless || len(common) == 0
+				}
+			}
+			if len(kept) == 0 && p.Accepted.OK {
+				p.Accepted.OK, p.Accepted.Reason = false, "HostnameConflict"
+			}
+			slices.Sort(hostnames)
+			if p.Listeners, p.Hostnames = kept, slices.Compact(hostnames); endless {
+				p.Hostnames = nil
+			}
+		}
+		held = append(held, mine...)
+		out[nameOf(r)] = attachedOf(m, alone)
+	}
+	return out
+}
+
+func cmpStrings(a, b string) int { return slices.Compare([]string{a}, []string{b}) }
+
+// commonNames are those of the names of a route that a listener serves, or the listener's own where a route's name stands for it.
+func commonNames(listener *gatewayv1.Hostname, route []gatewayv1.Hostname) []gatewayv1.Hostname {
+	if listener == nil {
+		return route
+	}
+	if len(route) == 0 {
+		return []gatewayv1.Hostname{*listener}
+	}
+	var out []gatewayv1.Hostname
+	for _, name := range route {
+		switch {
+		case reaches(*listener, name):
+			out = append(out, name)
+		case reaches(name, *listener):
+			out = append(out, *listener)
+		}
+	}
+	return out
+}
+
+// overlap compares each with each; no names are all.
+func overlap(a, b []gatewayv1.Hostname) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(a, func(x gatewayv1.Hostname) bool {
+		return slices.ContainsFunc(b, func(y gatewayv1.Hostname) bool { return reaches(x, y) || reaches(y, x) })
+	})
+}
+
+func reaches(pattern, name gatewayv1.Hostname) bool {
+	return pattern == name || strings.HasPrefix(string(pattern), "*.") && strings.HasSuffix(string(name), string(pattern[1:]))
 }
 
 // snapshotOf makes a snapshot of any data: few ports, hostnames and names, so that much collides.
@@ -190,7 +286,10 @@ func snapshotOf(data []byte) gateway.Snapshot {
 				parents = append(parents, toSet(ls.Namespace, ls.Name, "", 0))
 			}
 		}
-		s.Routes = append(s.Routes, route(places[next(3)], fmt.Sprintf("route-%d", i), asked, parents...))
+		kind := []gatewayv1.Kind{gateway.KindHTTPRoute, gateway.KindHTTPRoute, gateway.KindGRPCRoute}[next(3)]
+		r := ofKind(kind, fmt.Sprintf("route-%d", i), next(3), asked, parents...)
+		r.Object.SetNamespace(places[next(3)])
+		s.Routes = append(s.Routes, r)
 	}
 	return s
 }
@@ -203,7 +302,8 @@ func clone(s gateway.Snapshot) gateway.Snapshot {
 		out.ListenerSets = append(out.ListenerSets, ls.DeepCopy())
 	}
 	for _, r := range s.Routes {
-		out.Routes = append(out.Routes, gateway.HTTPRoute(r.Object.(*gatewayv1.HTTPRoute).DeepCopy()))
+		copied, _ := gateway.RouteOf(r.Object.(runtime.Object).DeepCopyObject().(metav1.Object))
+		out.Routes = append(out.Routes, copied)
 	}
 	out.Namespaces = maps.Clone(s.Namespaces)
 	for name, set := range out.Namespaces {

@@ -21,7 +21,8 @@ type Snapshot struct {
 	Gateway *gatewayv1.Gateway
 	// ListenerSets are those whose parentRef names the Gateway, whether or not it lets them in.
 	ListenerSets []*gatewayv1.ListenerSet
-	// Routes are those with a parentRef to the Gateway or to one of ListenerSets.
+	// Routes are those with a parentRef to the Gateway or to one of ListenerSets, or only some of them with all their rivals; see
+	// RivalKind.
 	Routes []Route
 	// Namespaces holds the labels of every namespace that holds one of the above. A namespace that is missing here is
 	// selected by no selector.

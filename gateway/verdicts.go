@@ -67,6 +67,11 @@ var (
 		"no listener that this parentRef selects, and that allows the route, has a hostname in common with spec.hostnames")
 )
 
+// rivalAccepted is what a route is told that lost its listeners to one of another kind. Gateway API has no reason for it.
+var rivalAccepted = verdict.No("HostnameConflict",
+	"an older route of another kind is accepted by the listeners of this parent for the same hostnames; HTTPRoutes and GRPCRoutes "+
+		"cannot share them, so use other hostnames or another listener")
+
 // conflictVerdict is what all three of Accepted, Programmed and Conflicted say of a listener that lost.
 func conflictVerdict(reason gatewayv1.ListenerConditionReason, withinResource bool) verdict.Verdict {
 	with := "conflicts with other listeners attached to the same Gateway"
