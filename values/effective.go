@@ -1,6 +1,7 @@
 package values
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -227,7 +228,11 @@ func (e Effective) Blocked() []string {
 
 // MarshalJSON writes what `gatewright values` shows. What is sensitive is redacted.
 func (e Effective) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	// Whether the text is for web pages is for those to say who print it.
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
 		Values     Tree        `json:"values"`
 		Provenance []Origin    `json:"provenance"`
 		Removed    []Removal   `json:"removed"`
@@ -240,6 +245,7 @@ func (e Effective) MarshalJSON() ([]byte, error) {
 		orEmpty(e.Redacted()), listed(e.Origins), listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held,
 		e.Violations, e.Sensitive,
 	})
+	return text.Bytes(), err
 }
 
 // listed makes a missing list an empty one, so that JSON never says null for it.

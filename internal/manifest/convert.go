@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // Path is the way to a place in a tree, as a list from the end to the root. The nil Path is the root.
@@ -93,6 +93,9 @@ func (c *converter) mapping(n *yaml.Node, path *Path) (any, error) {
 	return object, nil
 }
 
+// mergeKey takes over the keys of other maps, where it is not quoted.
+const mergeKey = "<<"
+
 // key reads a key. It is its text, whatever the text would mean as a value: nobody who writes `on:` means the key "true".
 func (c *converter) key(n *yaml.Node, path *Path) (string, error) {
 	if err := refuse(n, path); err != nil {
@@ -101,7 +104,7 @@ func (c *converter) key(n *yaml.Node, path *Path) (string, error) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		return "", &Error{Line: n.Line, Path: path.String(), Message: "a key must be a string"}
-	case n.Style == 0 && n.Value == "<<":
+	case n.Style == 0 && n.Value == mergeKey:
 		return "", &Error{Line: n.Line, Path: path.String(), Message: "a merge key (<<) is not allowed; write the keys out"}
 	}
 	if c.bind == nil {

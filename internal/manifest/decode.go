@@ -2,15 +2,17 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // Document is one object of a text.
@@ -127,7 +129,7 @@ func eachDocument(text []byte, visit func(root *yaml.Node) error) (err error) {
 			err = &Error{Message: "the YAML parser cannot cope with this text"}
 		}
 	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder := yaml.NewDecoder(bytes.NewReader(joinSurrogates(text)))
 	for {
 		var document yaml.Node
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
@@ -142,6 +144,23 @@ func eachDocument(text []byte, visit func(root *yaml.Node) error) (err error) {
 			return err
 		}
 	}
+}
+
+// surrogates are a character in JSON that is written as two; or a backslash that only looks like the beginning of one.
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// joinSurrogates writes out the characters that a JSON text holds as two escapes: JSON is YAML but for these.
+func joinSurrogates(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) || !json.Valid(text) {
+		return text
+	}
+	return surrogates.ReplaceAllFunc(text, func(escaped []byte) []byte {
+		var joined string
+		if len(escaped) == 2 || json.Unmarshal(slices.Concat([]byte{'"'}, escaped, []byte{'"'}), &joined) != nil {
+			return escaped
+		}
+		return []byte(joined)
+	})
 }
 
 var parserMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)

@@ -37,6 +37,8 @@ func TestDecode(t *testing.T) {
 		"a marker may be followed by a comment":       {text: "--- # one\napiVersion: v1\nkind: A\n...\n---\napiVersion: v1\nkind: A\n", want: []found{{2, head}, {6, head}}},
 		"JSON is YAML":                                {text: `{"apiVersion": "v1", "kind": "A"}`, want: []found{{1, head}}},
 		"only a marker separates":                     {text: "apiVersion: v1\nkind: A\npem: |\n  -----BEGIN CERTIFICATE-----\n  ---\nname: a---b\n", want: []found{{1, map[string]any{"apiVersion": "v1", "kind": "A", "pem": "-----BEGIN CERTIFICATE-----\n---\n", "name": "a---b"}}}},
+		"JSON may write a character as two":           {text: `{"apiVersion": "v1", "kind": "A", "a": "\ud83d\ude00 \\ud83d\\ude00"}`, want: []found{{1, map[string]any{"apiVersion": "v1", "kind": "A", "a": `😀 \ud83d\ude00`}}}},
+		"half a character is an error":                {text: `{"apiVersion": "v1", "kind": "A", "a": "\ud83d"}`, problem: "found invalid Unicode character escape code"},
 		"a list is no object":                         {text: "- a\n", problem: "line 1: the document is a list, not an object"},
 		"a scalar is no object":                       {text: "---\nsecret\n", problem: "line 2: the document is a string, not an object"},
 		"a kind must be there":                        {text: "apiVersion: v1\n", problem: "line 1, kind: every object must have one, and it must be a string"},
@@ -209,18 +211,6 @@ func TestFlatten(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestEncode(t *testing.T) {
-	docs, err := Decode([]byte("kind: A\napiVersion: v1\nspec: {b: \"1\", a: [1, x]}\n---\napiVersion: v1\nkind: B\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Encode(docs[0].Unstructured, docs[1].Unstructured)
-	want := "apiVersion: v1\nkind: A\nspec:\n  a:\n  - 1\n  - x\n  b: \"1\"\n---\napiVersion: v1\nkind: B\n"
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package manifest turns YAML text into Kubernetes objects and back. It owns what a text may be: a stream of documents that a
+// Package manifest turns YAML text into Kubernetes objects and back. Printed text has its keys in the order that people know from
+// kustomize or, of what is no object, in that of its JSON. The package owns what a text may be: a stream of documents that a
 // real YAML parser tells apart (never a search for "---"), each a plain tree. Whatever would let a tree say something twice or
 // from elsewhere is an error: duplicate keys, anchors, aliases, merge keys, explicit tags.
 //

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/gatewright/gatewright/test/kube"
@@ -122,6 +124,18 @@ func TestWithoutThePoliciesNothingIsShown(t *testing.T) {
 	stdout, stderr, code := run("values", "--gateway", w.name+"/web", "--kubeconfig", kubeconfig)
 	if stdout != "" || code != 1 || !strings.Contains(stderr, "Error: reading gatewayconfigs.gatewright.dev: ") {
 		t.Errorf("exit code %d\n%s%s", code, stderr, stdout)
+	}
+}
+
+func TestACertificateThatIsNotInTheClusterIsMissedThere(t *testing.T) {
+	w := newWorld(t)
+	secrets := w.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"})
+	if err := secrets.Namespace(w.name).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, _ := w.inCluster("render", "--gateway", w.name+"/web")
+	if !strings.Contains(stderr, fmt.Sprintf("Gateway %s/web, listener https: references not resolved (InvalidCertificateRef)", w.name)) {
+		t.Errorf("nothing is told of the certificate:\n%s", stderr)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // lineOf finds the line of a field of a document; 0 if it is not certain. Decoders keep no lines, and nearly always none is asked
@@ -20,7 +20,7 @@ func lineOf(d document, path string) int {
 		if len(root.Content) != 1 || root.Content[0].Line != d.Line {
 			continue
 		}
-		if lines := linesAt(root.Content[0], segments(path), 0); len(lines) == 1 {
+		if lines := linesAt(yaml.NewRNode(root.Content[0]), segments(path), 0); len(lines) == 1 {
 			return lines[0]
 		}
 		return 0
@@ -33,28 +33,25 @@ func segments(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// linesAt are the lines at which a path may end. A path may leave out the indexes of lists, and then all items are looked at.
-func linesAt(n *yaml.Node, path []string, line int) []int {
+// linesAt are the lines at which a path may end. A path may leave out the indexes of lists, and then all items are looked at; it
+// cannot go on below a scalar, and aliases are no part of manifests.
+func linesAt(n *yaml.RNode, path []string, line int) []int {
 	if len(path) == 0 {
 		return []int{line}
 	}
+	if field := n.Field(path[0]); field != nil {
+		return linesAt(field.Value, path[1:], field.Key.YNode().Line)
+	}
+	items, err := n.Elements()
+	if err != nil {
+		return nil
+	}
+	if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 {
+		path, items = path[1:], items[min(i, len(items)):min(i+1, len(items))]
+	}
 	var lines []int
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == path[0] {
-				lines = append(lines, linesAt(n.Content[i+1], path[1:], n.Content[i].Line)...)
-			}
-		}
-	case yaml.SequenceNode:
-		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(n.Content) {
-			return linesAt(n.Content[i], path[1:], n.Content[i].Line)
-		}
-		for _, item := range n.Content {
-			lines = append(lines, linesAt(item, path, item.Line)...)
-		}
-	default:
-		// A path cannot go on below a scalar, and aliases are no part of manifests.
+	for _, item := range items {
+		lines = append(lines, linesAt(item, path, item.YNode().Line)...)
 	}
 	return lines
 }

@@ -45,16 +45,45 @@ func printObjects(out io.Writer, format string, objects []*unstructured.Unstruct
 	return write(out, text)
 }
 
+// printJSON prints a value as JSON.
 func printJSON(out io.Writer, value any) error {
+	text, err := toJSON(value)
+	if err != nil {
+		return err
+	}
+	return write(out, indented(text))
+}
+
+// printYAML prints a value as YAML, with its keys in the order of JSON.
+func printYAML(out io.Writer, value any) error {
+	text, err := toJSON(value)
+	if err != nil {
+		return err
+	}
+	if text, err = manifest.FromJSON(text); err != nil {
+		return fmt.Errorf("printing YAML: %w", err)
+	}
+	return write(out, text)
+}
+
+// toJSON is a value as JSON on one line. What is printed is for terminals and programs, not for web pages.
+func toJSON(value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	// What is printed is for terminals and programs, not for web pages.
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", indentation)
 	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("printing JSON: %w", err)
+		return nil, fmt.Errorf("printing JSON: %w", err)
 	}
-	return write(out, text.Bytes())
+	return manifest.Harmless(bytes.TrimSpace(text.Bytes())), nil
+}
+
+// indented is a JSON text with a line for each key.
+func indented(text []byte) []byte {
+	var out bytes.Buffer
+	// The text was encoded just now.
+	_ = json.Indent(&out, text, "", indentation)
+	out.WriteByte('\n')
+	return out.Bytes()
 }
 
 func write(out io.Writer, text []byte) error {

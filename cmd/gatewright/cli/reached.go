@@ -236,11 +236,8 @@ func setters(fates []fate) []string {
 func causes(inactive []values.Inactive) []string {
 	var list []string
 	for _, i := range inactive {
-		text := fmt.Sprintf("%s (%s)", i.Block, i.Reason)
-		if i.By != nil {
-			text = fmt.Sprintf("%s (%s by %s %s)", i.Block, i.Reason, i.By.SetBy, i.By.Block)
-		}
-		list = append(list, text)
+		i.Message = "" // a cell has no room for it
+		list = append(list, fmt.Sprintf("%s (%s)", i.Block, why(i)))
 	}
 	return list
 }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"strconv"
 	"text/tabwriter"
-
-	"sigs.k8s.io/yaml"
 )
 
 // print prints the view. A table has a heading only if there is something under it.
@@ -20,11 +18,7 @@ func (v *reachView) print(out io.Writer, format string) error {
 	case format == outputJSON:
 		return printJSON(out, v)
 	case format == outputYAML:
-		text, err := yaml.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("printing YAML: %w", err)
-		}
-		return write(out, text)
+		return printYAML(out, v)
 	case len(v.Reaches) == 0:
 		return nil
 	}

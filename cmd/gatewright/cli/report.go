@@ -14,11 +14,11 @@ import (
 type report struct {
 	out             io.Writer
 	pending, broken int
-	// warned are the warnings that were told.
-	warned map[string]bool
+	// told is what is told only once.
+	told map[string]bool
 }
 
-func newReport(out io.Writer) *report { return &report{out: out, warned: map[string]bool{}} }
+func newReport(out io.Writer) *report { return &report{out: out, told: map[string]bool{}} }
 
 // say tells something about a subject; a message of several lines is told line by line.
 func (r *report) say(subject, format string, args ...any) {
@@ -41,6 +41,27 @@ func (r *report) refused(subject string, v verdict.Verdict) {
 	}
 }
 
+// unresolved tells of a verdict against what its subject refers to, once: a route refers to the same under each of its Gateways.
+func (r *report) unresolved(subject string, v *verdict.Verdict) {
+	if v != nil && !v.OK && r.first(subject+" "+v.Reason) {
+		r.say(subject, "references not resolved (%s): %s", v.Reason, v.Message)
+	}
+}
+
+// cautions tells of a condition that is there only where there is something to say.
+func (r *report) cautions(subject string, v *verdict.Verdict) {
+	if v != nil {
+		r.say(subject, "%s: %s", v.Reason, v.Message)
+	}
+}
+
+// first says whether something was not told before.
+func (r *report) first(text string) bool {
+	told := r.told[text]
+	r.told[text] = true
+	return !told
+}
+
 // warn tells what a policy does not do that its author may think it does: once, since what goes wrong for a Gateway mostly goes
 // wrong for each of its routes.
 func (r *report) warn(subject string, warnings []values.Warning) {
@@ -49,8 +70,7 @@ func (r *report) warn(subject string, warnings []values.Warning) {
 		if w.Path != "" {
 			text = fmt.Sprintf("%s %s of %s: %s", w.Block, path(w.Path), w.SetBy, w.Message)
 		}
-		if !r.warned[text] {
-			r.warned[text] = true
+		if r.first(text) {
 			r.say(subject, "%s", text)
 		}
 	}

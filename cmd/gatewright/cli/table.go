@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,8 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/gatewright/gatewright/internal/manifest"
 	"github.com/gatewright/gatewright/values"
 )
 
@@ -52,30 +50,29 @@ func (s subject) document(format string) ([]byte, error) {
 	if format == outputTable {
 		return s.table()
 	}
-	text, err := json.Marshal(s.values)
+	text, err := toJSON(s.values)
 	if err != nil {
-		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
+		return nil, fmt.Errorf("the values of %s: %w", s.title(), err)
 	}
 	if s.parent != "" {
 		// The values come as one object. Which parent they are for is one more key of it, the first.
 		text = append(fmt.Appendf(nil, `{"parent":%s,`, quoted(s.parent)), text[1:]...)
 	}
 	if format == outputYAML {
-		return yaml.JSONToYAML(text)
+		return manifest.FromJSON(text)
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", indentation); err != nil {
-		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
-	}
-	indented.WriteByte('\n')
-	return indented.Bytes(), nil
+	return indented(text), nil
 }
 
-// table shows each leaf with who set it, and below it who would have; then what was removed and what is inactive.
+// table shows each leaf with who set it, and below it over whom; then what was removed and what is inactive.
 func (s subject) table() ([]byte, error) {
 	var text bytes.Buffer
 	t := &table{tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)}
-	t.row("PATH", "VALUE", "SET BY", "BLOCK", "LEVEL")
+	if len(s.values.Origins) == 0 {
+		t.row("no values")
+	} else {
+		t.row("PATH", "VALUE", "SET BY", "BLOCK", "LEVEL")
+	}
 	shown := s.values.Redacted()
 	for _, o := range s.values.Origins {
 		value, ok := values.Lookup(shown, o.Path)
@@ -84,31 +81,39 @@ func (s subject) table() ([]byte, error) {
 		}
 		t.row(path(o.Path), cell(value), o.SetBy, o.Block, level(o.Level))
 		for _, shadowed := range o.Shadowed {
-			t.row("", "shadows", shadowed.SetBy, shadowed.Block, level(shadowed.Level))
+			t.row("", "", "  over "+shadowed.SetBy, shadowed.Block, level(shadowed.Level))
 		}
 	}
 	if len(s.values.Removed) > 0 {
 		t.row()
-		t.row("REMOVED", "BY", "SET BY", "BLOCK", "LEVEL")
+		t.row("REMOVED", "SET BY", "BLOCK", "LEVEL", "REMOVED BY")
 		for _, r := range s.values.Removed {
-			t.row(path(r.Path), r.By.SetBy+" "+r.By.Block, r.SetBy, r.Block, level(r.Level))
+			t.row(path(r.Path), r.SetBy, r.Block, level(r.Level), r.By.SetBy+" "+r.By.Block)
 		}
 	}
 	if len(s.values.Inactive) > 0 {
 		t.row()
-		t.row("INACTIVE", "BECAUSE OF", "SET BY", "BLOCK", "LEVEL")
+		t.row("INACTIVE", "BLOCK", "LEVEL", "WHY")
 		for _, i := range s.values.Inactive {
-			because := i.Message
-			if i.By != nil {
-				because = i.By.SetBy + " " + i.By.Block
-			}
-			t.row(string(i.Reason), because, i.SetBy, i.Block, level(i.Level))
+			t.row(i.SetBy, i.Block, level(i.Level), why(i))
 		}
 	}
 	if err := t.Flush(); err != nil {
 		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
 	}
 	return text.Bytes(), nil
+}
+
+// why says why a block is inactive, and in whose favour.
+func why(i values.Inactive) string {
+	text := string(i.Reason)
+	if i.By != nil {
+		text += " by " + i.By.SetBy + " " + i.By.Block
+	}
+	if i.Message != "" {
+		text += ": " + i.Message
+	}
+	return text
 }
 
 // table is written row by row.
@@ -138,17 +143,10 @@ func cell(value any) string {
 
 // quoted writes a value as JSON, without what a terminal might obey.
 func quoted(value any) string {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := toJSON(value)
+	if err != nil {
 		// A tree that was decoded from JSON can be encoded.
 		return "?"
 	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, strings.TrimSpace(text.String()))
+	return string(text)
 }

@@ -14,9 +14,12 @@ import (
 	"github.com/gatewright/gatewright/values"
 )
 
-// reportMerged tells what of a Gateway, its ListenerSets and its routes is not accepted.
+// reportMerged tells what of a Gateway, its ListenerSets and its routes is not accepted, and what they refer to in vain.
 func (r *renderer) reportMerged(m gateway.Merged) {
-	r.report.refused(fmt.Sprintf("Gateway %s", keyOf(m.Gateway)), m.Accepted)
+	name := fmt.Sprintf("Gateway %s", keyOf(m.Gateway))
+	r.report.refused(name, m.Accepted)
+	r.report.unresolved(name, m.ResolvedRefs)
+	r.report.cautions(name, m.InsecureFrontend)
 	for _, l := range m.GatewayListeners() {
 		r.reportListener(m.Gateway, l)
 	}
@@ -30,6 +33,7 @@ func (r *renderer) reportMerged(m gateway.Merged) {
 		}
 	}
 	for _, attachment := range m.Attachments {
+		r.report.unresolved(fmt.Sprintf("%s %s", attachment.Route.Kind, keyOf(attachment.Route.Object)), &attachment.ResolvedRefs)
 		for _, parent := range attachment.Parents {
 			r.report.refused(routeName(attachment.Route, parent), parent.Accepted)
 		}
@@ -40,9 +44,8 @@ func (r *renderer) reportMerged(m gateway.Merged) {
 func (r *renderer) reportListener(source metav1.Object, l gateway.Listener) {
 	subject := fmt.Sprintf("%s %s/%s, listener %s", l.Source.Kind, l.Source.Namespace, l.Source.Name, l.Source.SectionName)
 	r.report.refused(subject, l.Accepted)
-	if !l.ResolvedRefs.OK {
-		r.report.say(subject, "references not resolved (%s): %s", l.ResolvedRefs.Reason, l.ResolvedRefs.Message)
-	}
+	r.report.unresolved(subject, &l.ResolvedRefs)
+	r.report.cautions(subject, l.OverlappingTLS)
 	_, err := values.ListenerLabels(source.GetLabels(), source.GetAnnotations(),
 		string(l.Source.SectionName), string(l.Spec.Protocol), l.Spec.Port)
 	if err != nil {
