@@ -2,27 +2,13 @@ package render
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
 
-// hostile are strings that would do harm, or would not be themselves any more, if they were pasted into YAML.
-var hostile = []string{
-	"", " ", "benign", "two words", " leading", "trailing ",
-	"60\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: pwn}\n",
-	"60\nkind: NetworkPolicy\nmetadata: {name: stolen, namespace: kube-system}",
-	"x\r\nkind: Evil", "x\u2028kind: Evil", "x\u0085kind: Evil",
-	"\n", "\n\n  indented\n", "---", "--- ", "...", "a---b", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
-	`"`, `'`, `\`, `\"`, `x" kind: Evil`, `x' kind: Evil`, `x", kind: Evil, z: "`, "`", `{{ .Values }}`,
-	"a: b", "a:", ": a", "a #b", "#", "# comment", "- a", "-", "?", "? a", "[", "]", "{", "}", "a, b", "&anchor", "*alias", "*", "*.example.com",
-	"!tag", "!!str x", "|", "|-", ">", "%", "@", "<<", "=", "~",
-	"no", "yes", "on", "off", "y", "n", "true", "false", "null", "0777", "0o7", "1e3", "1_000", "0x1F", ".5", ".inf", "2001-01-01", "1:30",
-	"\x00", "\x07bell", "\ttab", "tab\t", "\u00a0", "\ufeff", "\U0001F600", "é", tokenStart + "0" + tokenEnd, tokenStart, tokenEnd + "x",
-	strings.Repeat("long ", 500),
-}
+	"github.com/gatewright/gatewright/test/hostile"
+)
 
 // positions are the places in which authors print values. Each says what its object must hold at `data.v` for a given string.
 var positions = map[string]struct {
@@ -83,7 +69,7 @@ func TestStringsStayStrings(t *testing.T) {
 	for name, position := range positions {
 		t.Run(name, func(t *testing.T) {
 			p := mustCompile(t, map[string]string{"t": configMap(position.template), "helpers": bindHelpers})
-			for _, s := range hostile {
+			for _, s := range hostile.Strings {
 				run := p.Gateway.Start(Context{Namespace: "team-a", Values: map[string]any{"s": s}})
 				run.Advance(nothing)
 				want := Result{Objects: []Object{{Template: "t", Unstructured: &unstructured.Unstructured{Object: map[string]any{
