@@ -76,7 +76,7 @@ func (m *Marks) eachLeaf(path string, value any, visit func(path string)) {
 	case Tree:
 		if len(value) > 0 && (m == nil || m.Merge == MergeDefault) {
 			for key, below := range value {
-				m.property(key).eachLeaf(pointer(path, key), below, visit)
+				m.property(key).eachLeaf(Pointer(path, key), below, visit)
 			}
 			return
 		}

@@ -81,7 +81,7 @@ func eachLeaf(path string, value any, visit func(path string)) {
 		return
 	}
 	for key, below := range value.(Tree) {
-		eachLeaf(pointer(path, key), below, visit)
+		eachLeaf(Pointer(path, key), below, visit)
 	}
 }
 

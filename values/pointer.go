@@ -14,8 +14,8 @@ var escapeKey = strings.NewReplacer("~", "~0", "/", "~1")
 // unescapeKey reads a reference token.
 var unescapeKey = strings.NewReplacer("~1", "/", "~0", "~")
 
-// pointer extends a JSON pointer by a key.
-func pointer(parent, key string) string {
+// Pointer extends a JSON pointer by a key.
+func Pointer(parent, key string) string {
 	if strings.ContainsAny(key, "~/") {
 		key = escapeKey.Replace(key)
 	}
@@ -26,7 +26,7 @@ func pointer(parent, key string) string {
 func pointerTo(keys []string) string {
 	path := ""
 	for _, key := range keys {
-		path = pointer(path, key)
+		path = Pointer(path, key)
 	}
 	return path
 }
@@ -52,15 +52,15 @@ func Lookup(tree Tree, path string) (any, bool) {
 	var value any = tree
 	for _, key := range keysOf(path) {
 		var ok bool
-		if value, ok = step(value, key); !ok {
+		if value, ok = Step(value, key); !ok {
 			return nil, false
 		}
 	}
 	return value, true
 }
 
-// step finds what a map has under a key, or a list at an index.
-func step(value any, key string) (any, bool) {
+// Step finds what a map has under a key, or a list at an index.
+func Step(value any, key string) (any, bool) {
 	switch value := value.(type) {
 	case Tree:
 		below, ok := value[key]

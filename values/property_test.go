@@ -197,7 +197,7 @@ func leavesOf(m *Marks, path string, steps []any, value any) []leafAt {
 	}
 	if merge == MergeDefault && len(object) > 0 {
 		for key, below := range object {
-			leaves = append(leaves, leavesOf(m.property(key), pointer(path, key), append(slices.Clone(steps), key), below)...)
+			leaves = append(leaves, leavesOf(m.property(key), Pointer(path, key), append(slices.Clone(steps), key), below)...)
 		}
 		return leaves
 	}

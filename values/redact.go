@@ -40,7 +40,7 @@ func (m *Marks) eachSensitive(path string, value any, visit func(path string)) {
 		visit(path)
 	case isMap:
 		for key, below := range object {
-			m.property(key).eachSensitive(pointer(path, key), below, visit)
+			m.property(key).eachSensitive(Pointer(path, key), below, visit)
 		}
 	default:
 		for i, item := range list {

@@ -72,7 +72,7 @@ func (t *trespass) set(m *Marks, by Party, path string, value any) {
 	case Tree:
 		if len(value) > 0 && (by == PartyTenant || m.any((*Marks).opens)) {
 			for key, below := range value {
-				t.set(m.property(key), by, pointer(path, key), below)
+				t.set(m.property(key), by, Pointer(path, key), below)
 			}
 			return
 		}
@@ -104,7 +104,7 @@ func (t *trespass) setItems(m *Marks, path string, list []any) {
 		if names != nil {
 			name = names[i]
 		}
-		t.set(m.items(), PartyTenant, pointer(path, name), item)
+		t.set(m.items(), PartyTenant, Pointer(path, name), item)
 	}
 }
 

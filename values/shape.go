@@ -48,7 +48,7 @@ func (s shaping) object(m *Marks, path string, object Tree) Tree {
 	}
 	changed := make(Tree, len(object))
 	for key, value := range object {
-		changed[key] = s.value(m.property(key), pointer(path, key), value)
+		changed[key] = s.value(m.property(key), Pointer(path, key), value)
 	}
 	return changed
 }
@@ -59,7 +59,7 @@ func (s shaping) list(m *Marks, path string, list []any, names []string) Tree {
 		if m.Merge == MergeSet {
 			items[names[i]] = []any{item}
 		} else {
-			items[names[i]] = s.value(m.Items, pointer(path, names[i]), item)
+			items[names[i]] = s.value(m.Items, Pointer(path, names[i]), item)
 		}
 	}
 	s[path] = names
@@ -173,7 +173,7 @@ func (u *unshaping) value(m *Marks, was, is string, value any) any {
 func (u *unshaping) object(m *Marks, was, is string, object Tree) Tree {
 	changed := make(Tree, len(object))
 	for key, value := range object {
-		changed[key] = u.value(m.property(key), pointer(was, key), pointer(is, key), value)
+		changed[key] = u.value(m.property(key), Pointer(was, key), Pointer(is, key), value)
 	}
 	return changed
 }
@@ -181,7 +181,7 @@ func (u *unshaping) object(m *Marks, was, is string, object Tree) Tree {
 func (u *unshaping) list(m *Marks, was, is string, items Tree) []any {
 	list := make([]any, 0, len(items))
 	for _, name := range u.order(was, items) {
-		from, to := pointer(was, name), is+"/"+strconv.Itoa(len(list))
+		from, to := Pointer(was, name), is+"/"+strconv.Itoa(len(list))
 		u.places[from] = to
 		if m.Merge == MergeSet {
 			list = append(list, items[name].([]any)[0])

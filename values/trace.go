@@ -2,6 +2,7 @@ package values
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -34,11 +35,11 @@ type node struct {
 // trace finds the origin of every leaf of the tree, and for every leaf of a layer what became of it. It reads the same
 // stack that was folded, and completes e, whose Tree and Contributions are given.
 func trace(stack []*layer, e *Effective) {
-	root := &node{below: none}
-	for i, l := range stack {
-		root.add(i, l.tree)
-	}
 	t := tracer{stack: stack, e: e}
+	root := t.node("")
+	for i, l := range stack {
+		t.add(root, i, l.tree)
+	}
 	t.visit(root, e.Tree, true, none)
 	e.sort()
 }
@@ -56,39 +57,77 @@ func (e *Effective) sort() {
 	}
 }
 
-// add notes the leaves of a layer's tree below the node. Layers must be added in order, the weakest first.
-func (n *node) add(layer int, tree Tree) {
+// tracer walks the places of all layers together with the tree.
+type tracer struct {
+	stack []*layer
+	e     *Effective
+	// nodes and holdings are room for some more, since there are as many as leaves.
+	nodes    []node
+	holdings []holding
+	// ancestors are the leaves that stand above the place: those of its ancestors that are no maps.
+	ancestors []holding
+	// scratch is room for a list that is needed for a moment.
+	scratch []holding
+}
+
+// room is how many nodes or holdings are made at once.
+const room = 128
+
+// node makes a node.
+func (t *tracer) node(path string) *node {
+	if len(t.nodes) == 0 {
+		t.nodes = make([]node, room)
+	}
+	n := &t.nodes[0]
+	t.nodes = t.nodes[1:]
+	n.path, n.below = path, none
+	return n
+}
+
+// add notes the leaves of a layer's tree below a node. Layers must be added in order, the weakest first.
+func (t *tracer) add(n *node, layer int, tree Tree) {
 	for key, value := range tree {
 		n.below = holding{layer: layer}
-		child := n.child(key)
+		child := t.child(n, key)
 		if kind, leaf := leafOf(value); leaf {
-			child.held = append(child.held, holding{layer, kind})
+			t.hold(child, holding{layer, kind})
 		} else {
-			child.add(layer, value.(Tree))
+			t.add(child, layer, value.(Tree))
 		}
 	}
 }
 
-func (n *node) child(key string) *node {
+func (t *tracer) child(n *node, key string) *node {
 	if c, ok := n.children[key]; ok {
 		return c
 	}
 	if n.children == nil {
 		n.children = map[string]*node{}
 	}
-	c := &node{path: pointer(n.path, key), below: none}
+	c := t.node(Pointer(n.path, key))
 	n.children[key] = c
 	return c
 }
 
-// tracer walks the places of all layers together with the tree.
-type tracer struct {
-	stack []*layer
-	e     *Effective
-	// ancestors are the leaves that stand above the place: those of its ancestors that are no maps.
-	ancestors []holding
-	// scratch is room for a list that is needed for a moment.
-	scratch []holding
+// keys are those of the children, sorted: what is reported almost in order is brought in order in no time.
+func (n *node) keys() []string {
+	if len(n.children) == 0 {
+		return nil
+	}
+	keys := slices.AppendSeq(make([]string, 0, len(n.children)), maps.Keys(n.children))
+	slices.Sort(keys)
+	return keys
+}
+
+// hold adds a leaf to a node. Most nodes have one or two.
+func (t *tracer) hold(n *node, h holding) {
+	if n.held == nil {
+		if len(t.holdings) == 0 {
+			t.holdings = make([]holding, 2*room)
+		}
+		n.held, t.holdings = t.holdings[:0:2], t.holdings[2:]
+	}
+	n.held = append(n.held, h)
 }
 
 // visit reports on a place and on all below it. Value is what the tree holds there, if present; above is the strongest of
@@ -108,9 +147,9 @@ func (t *tracer) visit(n *node, value any, present bool, above holding) {
 			above = strongest(above, h)
 		}
 	}
-	for key, child := range n.children {
+	for _, key := range n.keys() {
 		below, ok := object[key]
-		t.visit(child, below, ok, above)
+		t.visit(n.children[key], below, ok, above)
 	}
 	t.ancestors = t.ancestors[:known]
 }

@@ -12,8 +12,23 @@ import (
 func Compare(a, b metav1.Object) int {
 	return cmp.Or(
 		a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),
-		cmp.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName()),
+		compareKeys(a, b),
 	)
+}
+
+// compareKeys compares "namespace/name" without making such texts, of which sorting would need many.
+func compareKeys(a, b metav1.Object) int {
+	of, other := a.GetNamespace(), b.GetNamespace()
+	shorter := min(len(of), len(other))
+	switch {
+	case of[:shorter] != other[:shorter]:
+		return cmp.Compare(of, other)
+	case len(of) > shorter:
+		return cmp.Compare(of[shorter], '/')
+	case len(other) > shorter:
+		return cmp.Compare('/', other[shorter])
+	}
+	return cmp.Compare(a.GetName(), b.GetName())
 }
 
 // Sorted returns the objects in order of precedence, the strongest first. The input is left as it is.

@@ -1,12 +1,10 @@
 package schema
 
 import (
-	"strconv"
 	"strings"
-)
 
-// escape writes a key as a reference token of a JSON pointer (RFC 6901, section 3).
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
+	"github.com/gatewright/gatewright/values"
+)
 
 // pointer makes a JSON pointer of a place as the API server's libraries name it, .a.b[0] or .a[key], in which keys are not
 // quoted. So it takes a look at the tree. What is not there is one key, since only the last one can be missing.
@@ -21,14 +19,14 @@ func follow(value any, place string) (path string, whole bool) {
 	if place == "" {
 		return "", true
 	}
-	best, found := "/"+escape.Replace(strings.TrimPrefix(place, ".")), false
+	best, found := values.Pointer("", strings.TrimPrefix(place, ".")), false
 	for _, step := range steps(place) {
-		below, ok := into(value, step.key)
+		below, ok := values.Step(value, step.key)
 		if !ok {
 			continue
 		}
 		rest, whole := follow(below, place[step.end:])
-		rest = "/" + escape.Replace(step.key) + rest
+		rest = values.Pointer("", step.key) + rest
 		if whole {
 			return rest, true
 		}
@@ -68,21 +66,4 @@ func steps(place string) []step {
 		}
 	}
 	return list
-}
-
-// into finds what a map has under a key, or a list at an index.
-func into(value any, key string) (any, bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		below, ok := value[key]
-		return below, ok
-	case []any:
-		i, err := strconv.Atoi(key)
-		if err != nil || i < 0 || i >= len(value) {
-			return nil, false
-		}
-		return value[i], true
-	default:
-		return nil, false
-	}
 }

@@ -129,7 +129,7 @@ func (f *finding) unknown(s *schema.Structural, path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, below := range value {
-			at := path + "/" + escape.Replace(key)
+			at := values.Pointer(path, key)
 			if property, ok := s.Properties[key]; ok {
 				f.unknown(&property, at, below)
 				continue
