@@ -57,6 +57,10 @@ bench: ## Run the benchmarks, and write their table into test/bench/README.md
 	@GATEWRIGHT_BENCH_TABLE=$(CURDIR)/test/bench/README.md hack/with-control-plane \
 		go test -run '^$$' -bench '$(BENCH)' -benchtime 3x -timeout 120m ./test/bench $(if $(BENCH_FULL),-full)
 
+.PHONY: faults
+faults: ## Have everything go wrong, at every write of the controller, and look whether anything is lost
+	@hack/with-control-plane go test ./test/faults -timeout 60m -v -args -all
+
 .PHONY: demo
 demo: ## From nothing to a rendered Gateway on a real API server; Ctrl-C ends it (DEMO_EXIT=1: ends by itself)
 	@echo 'demo: compiling (a minute or two the first time)'

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gatewright/gatewright/test/controlplane/internal/plane"
@@ -48,12 +50,27 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 	for _, variable := range running.environment() {
 		fmt.Fprintf(stdout, "export %s\n", variable)
 	}
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(stderr, "controlplane: stopping")
-		return nil
-	case err := <-running.Failed():
-		return err
+	return running.tend(ctx, stderr)
+}
+
+// tend keeps the control plane running until ctx ends or a component fails. A
+// SIGUSR1 has the API server killed and started anew, which tests ask for.
+func (r runningPlane) tend(ctx context.Context, stderr io.Writer) error {
+	restarts := make(chan os.Signal, 1)
+	signal.Notify(restarts, syscall.SIGUSR1)
+	defer signal.Stop(restarts)
+	for {
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(stderr, "controlplane: stopping")
+			return nil
+		case err := <-r.Failed():
+			return err
+		case <-restarts:
+			if err := r.RestartAPIServer(ctx); err != nil {
+				return fmt.Errorf("restarting the API server: %w", err)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package kube
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -110,6 +114,29 @@ func (s *Server) Stop() error {
 	}
 	return err
 }
+
+// RestartAPIServer has the API server killed, as a power cut would, and returns when a new process is started over what etcd
+// holds. That one serves a second or two later, at the same address. A shared server is not ours to kill.
+func (s *Server) RestartAPIServer(ctx context.Context) error {
+	if s.process == nil {
+		return errors.New("restarting the API server: it is shared with others")
+	}
+	pidFile := filepath.Join(filepath.Dir(s.Kubeconfig), "kube-apiserver.pid")
+	before, err := os.ReadFile(pidFile)
+	if err != nil {
+		return fmt.Errorf("restarting the API server: %w", err)
+	}
+	if err := s.process.Process.Signal(syscall.SIGUSR1); err != nil {
+		return fmt.Errorf("restarting the API server: %w", err)
+	}
+	return wait.PollUntilContextCancel(ctx, restartGlance, true, func(context.Context) (bool, error) {
+		now, err := os.ReadFile(pidFile)
+		return len(now) > 0 && !bytes.Equal(now, before), err
+	})
+}
+
+// restartGlance is how often it is looked whether the API server has another process.
+const restartGlance = 20 * time.Millisecond
 
 // Config returns a new configuration for clients, with all rights and without a client-side limit of rates, which would
 // only make tests slow.

@@ -77,36 +77,39 @@ func (p *Plane) startEtcd(ctx context.Context) error {
 // startAPIServer starts the API server and waits until it serves. The API
 // server takes no "any port" and tells nobody, so the system is asked for a
 // free one first, and again if it is gone by the time the API server binds it.
-func (p *Plane) startAPIServer(ctx context.Context, keys *keys) error {
+func (p *Plane) startAPIServer(ctx context.Context) (err error) {
 	if err := os.WriteFile(p.path("audit-policy.yaml"), []byte(auditPolicy), 0o600); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		port, err := freePort()
-		if err != nil {
+		if p.port, err = freePort(); err != nil {
 			return fmt.Errorf("finding a free port for kube-apiserver: %w", err)
 		}
-		server := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		if err := keys.writeKubeconfigs(server); err != nil {
+		server := address(p.port)
+		if err := p.keys.writeKubeconfigs(server); err != nil {
 			return fmt.Errorf("writing kubeconfigs: %w", err)
 		}
-		apiServer, err := p.launch(assets.APIServer, p.apiServerArgs(keys, port)...)
-		if err != nil {
+		if p.apiServer, err = p.launch(assets.APIServer, p.apiServerArgs(p.port)...); err != nil {
 			return err
 		}
-		err = waitUntil(ctx, apiServer, keys.probe(server))
+		err = waitUntil(ctx, p.apiServer, p.keys.probe(server))
 		if err == nil {
-			p.watch(apiServer)
+			p.watch(p.apiServer)
 			return nil
 		}
-		if attempt == portAttempts || !apiServer.logged(portTaken) {
+		if attempt == portAttempts || !p.apiServer.logged(portTaken) {
 			return err
 		}
-		fmt.Fprintf(p.cfg.Log, "controlplane: port %d was taken before kube-apiserver could bind it, trying another\n", port)
+		fmt.Fprintf(p.cfg.Log, "controlplane: port %d was taken before kube-apiserver could bind it, trying another\n", p.port)
 	}
 }
 
-func (p *Plane) apiServerArgs(keys *keys, port int) []string {
+func address(port int) string {
+	return "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
+
+func (p *Plane) apiServerArgs(port int) []string {
+	keys := p.keys
 	return []string{
 		"--etcd-servers=unix://" + etcdSocket,
 		"--bind-address=127.0.0.1",

@@ -46,6 +46,11 @@ type Plane struct {
 	lock      *os.File
 	started   []*process
 	unplanned chan error
+
+	// apiServer, its keys and the address that clients know are kept for RestartAPIServer.
+	apiServer *process
+	keys      *keys
+	port      int
 }
 
 // Start runs a control plane and returns once its API server is ready to
@@ -63,14 +68,14 @@ func (p *Plane) start(ctx context.Context) error {
 	if err := p.claimData(); err != nil {
 		return err
 	}
-	keys, err := writeKeys(p.data)
-	if err != nil {
+	var err error
+	if p.keys, err = writeKeys(p.data); err != nil {
 		return fmt.Errorf("making certificates: %w", err)
 	}
 	if err := p.startEtcd(ctx); err != nil {
 		return err
 	}
-	if err := p.startAPIServer(ctx, keys); err != nil {
+	if err := p.startAPIServer(ctx); err != nil {
 		return err
 	}
 	if err := p.installCRDs(ctx); err != nil {
@@ -98,6 +103,22 @@ func (p *Plane) claimData() (err error) {
 	}
 	p.Kubeconfig = p.path(adminKubeconfig)
 	p.AuditLog = p.path("audit.log")
+	return nil
+}
+
+// RestartAPIServer kills the API server, as a power cut would, and returns once
+// a new one serves what etcd holds, at the same address.
+func (p *Plane) RestartAPIServer(ctx context.Context) error {
+	p.apiServer.stop(false)
+	p.started = slices.DeleteFunc(p.started, func(proc *process) bool { return proc == p.apiServer })
+	var err error
+	if p.apiServer, err = p.launch(assets.APIServer, p.apiServerArgs(p.port)...); err != nil {
+		return err
+	}
+	if err := waitUntil(ctx, p.apiServer, p.keys.probe(address(p.port))); err != nil {
+		return err
+	}
+	p.watch(p.apiServer)
 	return nil
 }
 
