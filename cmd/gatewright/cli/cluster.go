@@ -57,19 +57,24 @@ func (o *inputOptions) readCluster(ctx context.Context) (*world, error) {
 		return nil, err
 	}
 	c.world = &world{namespace: namespace, clusterScoped: c.clusterScoped, live: c}
+	if err := c.takeAll(ctx); err != nil {
+		return nil, err
+	}
+	return c.world, nil
+}
+
+// takeAll takes in all objects that play a part.
+func (c *cluster) takeAll(ctx context.Context) error {
 	for _, kind := range intake.Kinds() {
 		// Of what is only of interest where somebody refers to it there may be far too much, and much that is nobody's business.
 		if !byReference(kind) {
 			if err := c.take(ctx, kind); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	c.noteUnserved()
-	if err := c.takeReferences(ctx); err != nil {
-		return nil, err
-	}
-	return c.world, nil
+	return c.takeReferences(ctx)
 }
 
 func connect(config *rest.Config) (*cluster, error) {

@@ -214,8 +214,9 @@ func (s *session) concerns(p policy, gw types.NamespacedName) bool {
 // add adds what a policy reaches of one Gateway, and notes which of its target references do.
 func (v *reachView) add(in desired.Inputs, p policy, matched map[int]bool, r *report) {
 	reaches := desired.Reaches(in)
-	held := heldGateway(in.Merged.Accepted, reaches)
+	held := heldGateway(in, reaches)
 	for _, reach := range reaches {
+		v.refuse(in, p, reach.Values, matched, r)
 		c := contribution(reach.Values, v.Policy)
 		if c == nil {
 			continue
@@ -237,6 +238,23 @@ func (v *reachView) add(in desired.Inputs, p policy, matched map[int]bool, r *re
 	}
 }
 
+// refuse tells of target references that are not accepted on a path, each once.
+func (v *reachView) refuse(in desired.Inputs, p policy, e values.Effective, matched map[int]bool, r *report) {
+	for _, refusal := range e.Refused {
+		if refusal.Source != v.Policy || !p.verdict.OK {
+			continue
+		}
+		for _, ref := range refusal.Refs {
+			refused := desired.Refused(p.object, in.Snapshot.Blueprint.Name, []int{ref})
+			entry := unmatchedTarget{ref + 1, refused.Reason, refused.Message}
+			if matched[ref] = true; !slices.Contains(v.Unmatched, entry) {
+				r.refused(fmt.Sprintf("%s, target %d", p, ref+1), refused)
+				v.Unmatched = append(v.Unmatched, entry)
+			}
+		}
+	}
+}
+
 // contribution is the part that a source has in values, or nil.
 func contribution(e values.Effective, source string) *values.Contribution {
 	i := slices.IndexFunc(e.Contributions, func(c values.Contribution) bool { return c.Source == source })
@@ -246,12 +264,13 @@ func contribution(e values.Effective, source string) *values.Contribution {
 	return &e.Contributions[i]
 }
 
-// heldGateway says what holds back the rendering of a Gateway, which waits for the values of all its listeners, too.
-func heldGateway(accepted verdict.Verdict, reaches []desired.Reach) []string {
+// heldGateway says what holds back the rendering of a Gateway, which waits for the values of its listeners, too, if it reads them.
+func heldGateway(in desired.Inputs, reaches []desired.Reach) []string {
+	readsListeners := in.Program == nil || in.Program.Gateway.Uses().ListenerValues
 	var held []string
 	for _, reach := range reaches {
-		if reach.Route == nil {
-			held = append(held, heldBy(accepted, reach.Values)...)
+		if reach.Route == nil && (reach.Listener == nil || readsListeners) {
+			held = append(held, heldBy(in.Merged.Accepted, reach.Values)...)
 		}
 	}
 	slices.Sort(held)

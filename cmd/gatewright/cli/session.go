@@ -55,7 +55,8 @@ func (s *session) read(object v1alpha1.Policy) {
 	s.policies[object] = policy{object, parsed, v}
 }
 
-// inputs is what a Gateway's values are computed from. Program is still missing.
+// inputs is what a Gateway's values are computed from. Program is missing if the templates cannot be used; then they count as
+// reading all that is said.
 func (s *session) inputs(key types.NamespacedName) (desired.Inputs, error) {
 	snapshot, err := s.objects.Snapshot(key)
 	if err != nil {
@@ -73,7 +74,19 @@ func (s *session) inputs(key types.NamespacedName) (desired.Inputs, error) {
 	for _, p := range snapshot.Policies {
 		in.Policies = append(in.Policies, s.policies[p].parsed)
 	}
+	_ = s.compile(&in) // who renders asks again
 	return in, nil
+}
+
+// reportRefused tells of which policies target references are not accepted where values were computed.
+func (s *session) reportRefused(r *report, in desired.Inputs, e values.Effective) {
+	for _, p := range s.sorted(in.Snapshot.Policies) {
+		for _, refused := range e.Refused {
+			if p.verdict.OK && refused.Source == p.parsed.Ref() {
+				r.refused(p.String(), desired.Refused(p.object, in.Snapshot.Blueprint.Name, refused.Refs))
+			}
+		}
+	}
 }
 
 // compile adds the program, so that the Gateway can be rendered.

@@ -136,6 +136,7 @@ func (o *valuesOptions) ofGateway(s *session, r *report) ([]subject, error) {
 	}
 	for _, reach := range reaches {
 		if l := reach.Listener; l != nil && string(l.Name) == o.listener {
+			s.reportRefused(r, in, reach.Values)
 			return []subject{{name: name + ", listener " + o.listener, values: reach.Values}}, nil
 		}
 	}
@@ -177,6 +178,7 @@ func (o *valuesOptions) ofRoute(kind gatewayv1.Kind, s *session, r *report) ([]s
 		s.reportInvalid(r, in)
 		for _, reach := range desired.Reaches(in) {
 			if reach.Route != nil && meant(*reach.Route) && o.wants(*reach.Under) {
+				s.reportRefused(r, in, reach.Values)
 				found = append(found, subject{name, parentName(*reach.Under), reach.Values})
 			}
 		}

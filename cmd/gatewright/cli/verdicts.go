@@ -84,7 +84,7 @@ func (r *renderer) reportResult(subject string, parent *desired.Parent, live des
 
 // reportPolicies tells which policies are invalid or reach nothing: of all, or only of those that the chosen Gateway might read.
 func (r *renderer) reportPolicies(everything bool) {
-	matched := map[string]map[int]bool{}
+	matched, refused := map[string]map[int]bool{}, map[string]map[int]string{}
 	for _, in := range r.all {
 		for _, reach := range desired.Reaches(in) {
 			for _, c := range reach.Values.Contributions {
@@ -93,6 +93,14 @@ func (r *renderer) reportPolicies(everything bool) {
 				}
 				for _, ref := range c.Refs {
 					matched[c.Source][ref] = true
+				}
+			}
+			for _, refusal := range reach.Values.Refused {
+				if refused[refusal.Source] == nil {
+					refused[refusal.Source] = map[int]string{}
+				}
+				for _, ref := range refusal.Refs {
+					refused[refusal.Source][ref] = in.Snapshot.Blueprint.Name
 				}
 			}
 		}
@@ -107,9 +115,12 @@ func (r *renderer) reportPolicies(everything bool) {
 			continue
 		}
 		for i, target := range p.object.PolicySpec().Targets() {
-			if !matched[p.parsed.Ref()][i] {
+			subject := fmt.Sprintf("%s, target %d", p, i+1)
+			if blueprint, ok := refused[p.parsed.Ref()][i]; ok {
+				r.report.refused(subject, desired.Refused(p.object, blueprint, []int{i}))
+			} else if !matched[p.parsed.Ref()][i] {
 				v := desired.Unmatched(p.object, target, r.isOurClass(string(target.Name)))
-				r.report.refused(fmt.Sprintf("%s, target %d", p, i+1), v)
+				r.report.refused(subject, v)
 			}
 		}
 	}
