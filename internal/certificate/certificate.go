@@ -19,7 +19,7 @@ func KeyPair(secret *corev1.Secret) string {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Sprintf("its type is not %s; create it anew with that type", corev1.SecretTypeTLS)
 	}
-	chain, key := secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
+	chain, key := data(secret, corev1.TLSCertKey), data(secret, corev1.TLSPrivateKeyKey)
 	switch {
 	case len(chain) == 0:
 		return missing(corev1.TLSCertKey)
@@ -38,7 +38,7 @@ func KeyPair(secret *corev1.Secret) string {
 
 // Authorities says what is wrong with a Secret that is to hold certificates of authorities; empty if it can be used.
 func Authorities(secret *corev1.Secret) string {
-	return authorities(secret.Data[caKey])
+	return authorities(data(secret, caKey))
 }
 
 // AuthoritiesOf is Authorities for a ConfigMap, which may hold text or bytes.
@@ -47,6 +47,14 @@ func AuthoritiesOf(config *corev1.ConfigMap) string {
 		return authorities([]byte(text))
 	}
 	return authorities(config.BinaryData[caKey])
+}
+
+// data is what a Secret holds under a key. What is written down as stringData stands before data, as the API server takes it.
+func data(secret *corev1.Secret, key string) []byte {
+	if text, ok := secret.StringData[key]; ok {
+		return []byte(text)
+	}
+	return secret.Data[key]
 }
 
 func authorities(text []byte) string {

@@ -118,10 +118,11 @@ func TestAuthorities(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := map[string]string{
 				"Secret":              certificate.Authorities(&corev1.Secret{Data: map[string][]byte{"ca.crt": c.text}}),
+				"Secret, as text":     certificate.Authorities(&corev1.Secret{StringData: map[string]string{"ca.crt": string(c.text)}}),
 				"ConfigMap":           certificate.AuthoritiesOf(&corev1.ConfigMap{Data: map[string]string{"ca.crt": string(c.text)}}),
 				"ConfigMap, as bytes": certificate.AuthoritiesOf(&corev1.ConfigMap{BinaryData: map[string][]byte{"ca.crt": c.text}}),
 			}
-			want := map[string]string{"Secret": c.want, "ConfigMap": c.want, "ConfigMap, as bytes": c.want}
+			want := map[string]string{"Secret": c.want, "Secret, as text": c.want, "ConfigMap": c.want, "ConfigMap, as bytes": c.want}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
