@@ -210,7 +210,8 @@ func TestTLSModes(t *testing.T) {
 	}
 }
 
-// TestMixedTLS promises that TLS ends and passes through on one port only where the data plane claims to be able to do both.
+// TestMixedTLS promises that TLS ends and passes through on one port only where the data plane claims to be able to do both, and
+// that no kind of route can attach to a listener that is refused for it.
 func TestMixedTLS(t *testing.T) {
 	ends := withCertificates(listener("ends", tls, 443, "a.example.com"), secretRef("", "cert"))
 	for name, c := range map[string]struct {
@@ -229,6 +230,11 @@ func TestMixedTLS(t *testing.T) {
 			m := merge(gateway.Snapshot{Blueprint: blueprint, Gateway: gw(nil, ends, listener("passes", tls, c.port, "b.example.com"))})
 			if diff := cmp.Diff(c.want, []string{short(m.Listeners[0].Accepted), short(m.Listeners[1].Accepted)}); diff != "" {
 				t.Errorf("Accepted (-want +got):\n%s", diff)
+			}
+			for _, l := range m.Listeners {
+				if diff := cmp.Diff(l.Accepted.OK, len(l.SupportedKinds) > 0); diff != "" {
+					t.Errorf("listener %s has kinds of routes (-want +got):\n%s", l.Source.SectionName, diff)
+				}
 			}
 		})
 	}

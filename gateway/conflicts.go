@@ -80,8 +80,7 @@ func (c claims) conflict(l *gatewayv1.Listener, own int) gatewayv1.ListenerCondi
 	switch {
 	case byHostname(l.Protocol):
 		sameHostname := c.counts[claim{l.Port, oneHostname, exact.hostname}]
-		otherProtocol = c.counts[claim{l.Port, gatewayv1.TCPProtocolType, ""}] > 0 || sameHostname > c.counts[exact] ||
-			l.Protocol == gatewayv1.TLSProtocolType && c.counts[claim{l.Port, tlsEnds(!terminates(l)), ""}] > 0
+		otherProtocol = c.counts[claim{l.Port, gatewayv1.TCPProtocolType, ""}] > 0 || sameHostname > c.counts[exact] || c.mixed(l)
 	case l.Protocol == gatewayv1.TCPProtocolType:
 		otherProtocol = c.counts[claim{l.Port, anyHostname, ""}] > 0
 	}
@@ -92,4 +91,10 @@ func (c claims) conflict(l *gatewayv1.Listener, own int) gatewayv1.ListenerCondi
 		return gatewayv1.ListenerReasonHostnameConflict
 	}
 	return ""
+}
+
+// mixed says whether TLS ends at a listener and passes through one of those counted on its port, or the other way round, though
+// the data plane cannot have both.
+func (c claims) mixed(l *gatewayv1.Listener) bool {
+	return l.Protocol == gatewayv1.TLSProtocolType && c.counts[claim{l.Port, tlsEnds(!terminates(l)), ""}] > 0
 }

@@ -125,6 +125,9 @@ func (f *folder) judge(l *Listener) {
 			l.Accepted = f.validity(l)
 		}
 	}
+	if f.refusesMode(l) {
+		l.SupportedKinds = nil
+	}
 	l.Usable = l.Accepted.OK && l.served()
 	if l.Usable && f.usable == f.support.maxListeners {
 		l.Usable, l.Accepted = false, tooManyListeners
@@ -137,6 +140,13 @@ func (f *folder) judge(l *Listener) {
 	f.usable++
 	l.Name = f.names.give(l.Source)
 	f.held.add(&l.Spec)
+}
+
+// refusesMode says whether a listener is refused for where TLS ends: no kind of route can attach to it then, as with a protocol that
+// is not supported. The GEPs are silent on it; the conformance tests TLSRouteListenerTerminateNotSupported and
+// TLSRouteListenerMixedTerminationNotSupported demand it.
+func (f *folder) refusesMode(l *Listener) bool {
+	return !f.support.endsTLS(&l.Spec) || l.Conflicted && (f.held.mixed(&l.Spec) || f.inside.mixed(&l.Spec))
 }
 
 // served says whether a listener can do with what is left of its certificates: it has one, or had named none.
@@ -153,7 +163,7 @@ func (f *folder) validity(l *Listener) verdict.Verdict {
 		return selectorInvalid
 	case speaksTLS(&l.Spec) && !f.support.knowsTLS(&l.Spec):
 		return invalidTLSConfig
-	case l.Spec.Protocol == gatewayv1.TLSProtocolType && terminates(&l.Spec) && !f.support.features[features.SupportTLSRouteModeTerminate]:
+	case !f.support.endsTLS(&l.Spec):
 		return terminationUnsupported
 	case f.resolver.frontend.of(&l.Spec).hopeless:
 		return noValidAuthority
@@ -174,6 +184,11 @@ func (f *folder) listener(kind gatewayv1.Kind, object metav1.Object, spec *gatew
 		l.ResolvedRefs = *unresolved
 	}
 	return l
+}
+
+// endsTLS says whether TLS can end at a listener for routes that know nothing of what is in it, should it have to.
+func (s *support) endsTLS(l *gatewayv1.Listener) bool {
+	return l.Protocol != gatewayv1.TLSProtocolType || !terminates(l) || s.features[features.SupportTLSRouteModeTerminate]
 }
 
 // knowsTLS says whether it is known how a listener speaks TLS: where TLS ends at it, it must have a certificate, or options that
