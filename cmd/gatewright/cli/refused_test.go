@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// unreadWorld has a blueprint that does not read what is said of listeners, and a policy that says something of one.
+const unreadWorld = `
+apiVersion: gatewright.dev/v1alpha1
+kind: GatewayClassBlueprint
+metadata: {name: unread}
+spec:
+  gatewayTemplate:
+    resourceTemplates:
+      config: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: config}
+        data: {log: {{ .Values.log | default "info" }}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: edge}
+spec:
+  controllerName: gatewright.dev/controller
+  parametersRef: {group: gatewright.dev, kind: GatewayClassBlueprint, name: unread}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {namespace: shop, name: web}
+spec: {gatewayClassName: edge, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: GatewayConfig
+metadata: {namespace: shop, name: listener}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web, sectionName: http}
+  default: {log: debug}
+`
+
+func TestTheToolSaysThatNobodyReadsWhatAPolicySaysOfListeners(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("world.yaml", []byte(unreadWorld), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const refused = "not accepted (Invalid): blueprint unread does not read listener values; leave sectionName and listenerSelector out of spec.targetRef\n"
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"reach":  {[]string{"reach", "gatewayconfig/shop/listener"}, "GatewayConfig shop/listener, target 1: " + refused},
+		"values": {[]string{"values", "--gateway", "shop/web", "--listener", "http"}, "GatewayConfig shop/listener: " + refused},
+		"render": {[]string{"render"}, "GatewayConfig shop/listener, target 1: " + refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := command("", append([]string{"gatewright", c.args[0], "-f", "world.yaml"}, c.args[1:]...)...)
+			if diff := cmp.Diff(c.want, got.err); diff != "" {
+				t.Errorf("what it tells (-want +got):\n%s\nand prints:\n%s", diff, got.out)
+			}
+		})
+	}
+}
