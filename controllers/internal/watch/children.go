@@ -37,8 +37,13 @@ type KindNotServedError struct {
 	schema.GroupVersionKind
 }
 
+// Error says what to do. Groups without a dot are those of Kubernetes itself, which no CRD adds to.
 func (e *KindNotServedError) Error() string {
-	return fmt.Sprintf("the API server does not serve kind %s of %s; install its CRD", e.Kind, e.GroupVersion())
+	advice := "install its CRD, or look whether group, version and kind are written right"
+	if !strings.Contains(e.Group, ".") {
+		advice = "that group is part of Kubernetes: look whether version and kind are written right, and are those of this Kubernetes"
+	}
+	return fmt.Sprintf("the API server does not serve kind %s of %s; %s", e.Kind, e.GroupVersion(), advice)
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
