@@ -114,6 +114,11 @@ var walls = []wall{
 		reason: "the shell is the outermost layer: only commands and tests stand outside of it",
 	},
 	{
+		within: under(module + "/cmd"),
+		banned: under("sigs.k8s.io/kustomize/kyaml/openapi"),
+		reason: "it brings along the schemas of all of Kubernetes, which would stay in memory and which nobody asks for",
+	},
+	{
 		within: func(path string) bool { return !under(module + "/test")(path) },
 		banned: under(module + "/test"),
 		reason: "what only tests need must not be shipped",

@@ -61,7 +61,8 @@ func newRoot(name, version string, streams Streams) *cobra.Command {
 		Short: "Show what is made of Gateways: the objects, the values, and who set them",
 		Long: `Shows what the Gatewright controller makes of Gateways: what it renders, from which values, set by whom.
 With -f everything is read from files and no cluster is needed; without, from the cluster of the current kubeconfig.
-Nothing is ever written.
+Nothing is ever written. What one may not read of a cluster is told on standard error, and taken to be there where something
+refers to it. Secrets are read only where a Gateway or a ListenerSet names them, and their data is never printed.
 
 Exit codes: 0 done; 1 something is wrong, or what was printed is not all; 2 the command line is wrong.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
