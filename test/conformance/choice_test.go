@@ -138,6 +138,23 @@ func (r run) reason(test suite.ConformanceTest, claimed suite.FeaturesSet) strin
 	return ""
 }
 
+// notOurs are features that no class has: meshes have no Gateways, and BackendTLSPolicies are for the inner class to heed, which
+// reports on them too.
+var notOurs = []features.FeatureName{features.SupportMesh, features.SupportBackendTLSPolicy}
+
+// forgotten are the tests that ran against no class, though they need neither traffic nor a feature that no class has.
+func forgotten(results []result) []string {
+	var names []string
+	for _, test := range tests.ConformanceTests {
+		ran := slices.ContainsFunc(results, func(r result) bool { return r.outcomes[test.ShortName] != "" })
+		ours := !slices.ContainsFunc(test.Features, func(f features.FeatureName) bool { return slices.Contains(notOurs, f) })
+		if !ran && ours && !slices.Contains(needTraffic, test.ShortName) {
+			names = append(names, test.ShortName)
+		}
+	}
+	return names
+}
+
 const sendsTraffic = "it sends traffic"
 
 func TestEveryTestThatSendsNothingRuns(t *testing.T) {
@@ -273,4 +290,21 @@ func (s source) sends(name string, seen map[string]bool) bool {
 	}
 	ast.Inspect(declared.node, visit)
 	return sends
+}
+
+func TestATestThatRanAgainstNoClassIsNotForgotten(t *testing.T) {
+	outcomes := map[string]string{}
+	for _, test := range tests.ConformanceTests {
+		outcomes[test.ShortName] = passed
+	}
+	// In order: one that must run, one that needs traffic, one of a mesh, one of a feature of others.
+	for _, name := range []string{"GatewayModifyListeners", "HTTPRouteWeight", "MeshBasic", "BackendTLSPolicyObservedGenerationBump"} {
+		if outcomes[name] == "" {
+			t.Errorf("the suite has no test %s", name)
+		}
+		delete(outcomes, name)
+	}
+	if diff := cmp.Diff([]string{"GatewayModifyListeners"}, forgotten([]result{{outcomes: outcomes}})); diff != "" {
+		t.Errorf("forgotten (-want +got):\n%s", diff)
+	}
 }

@@ -122,8 +122,8 @@ func startController(t *testing.T, server *kube.Server) {
 	})
 }
 
-// install makes a run's class and waits until the controller accepts it.
-func (c *cluster) install(t *testing.T, r run) {
+// install makes a run's class, waits until the controller accepts it, and returns it.
+func (c *cluster) install(t *testing.T, r run) *gatewayv1.GatewayClass {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(kube.RepoRoot(), "blueprints", r.blueprint, "blueprint.yaml"))
 	if err != nil {
@@ -164,6 +164,7 @@ func (c *cluster) install(t *testing.T, r run) {
 		}
 		return fmt.Sprint(class.Status.Conditions), meta.IsStatusConditionTrue(class.Status.Conditions, "Accepted")
 	})
+	return class
 }
 
 // namespacesAreGone waits until there are no other namespaces than before the suite made some.

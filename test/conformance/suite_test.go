@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/gateway-api/conformance/utils/config"
 	"sigs.k8s.io/gateway-api/conformance/utils/flags"
 	"sigs.k8s.io/gateway-api/conformance/utils/suite"
+	"sigs.k8s.io/gateway-api/pkg/features"
 )
 
 //go:embed testdata/overlay
@@ -42,17 +44,21 @@ func TestConformance(t *testing.T) {
 		fmt.Fprintf(os.Stdout, "%s: %s\n", r.class, outcome(!ran))
 	}
 	// Where the suite could not even begin there is nothing to tell.
-	if *only == "" && len(results) == len(runs) {
-		write(t, results)
+	if *only != "" || len(results) < len(runs) {
+		return
 	}
+	for _, name := range forgotten(results) {
+		t.Errorf("%s ran against no class: %s", name, results[0].left[name])
+	}
+	write(t, results)
 }
 
 // run runs the suite against one class.
 func (c *cluster) run(t *testing.T, r run) result {
 	t.Helper()
-	c.install(t, r)
+	class := c.install(t, r)
 	observed := &observer{outcomes: map[string]string{}}
-	conformance, err := suite.NewConformanceTestSuite(c.options(t, r, observed))
+	conformance, err := suite.NewConformanceTestSuite(c.options(t, class, observed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +110,7 @@ func runTests(t *testing.T, conformance *suite.ConformanceTestSuite, tests []sui
 }
 
 // options are the suite's own defaults, save for what there is to say of the cluster and the class.
-func (c *cluster) options(t *testing.T, r run, observed *observer) suite.ConformanceOptions {
+func (c *cluster) options(t *testing.T, class *gatewayv1.GatewayClass, observed *observer) suite.ConformanceOptions {
 	t.Helper()
 	// The suite names its tests in the user agent.
 	restConfig := rest.CopyConfig(c.config)
@@ -117,7 +123,7 @@ func (c *cluster) options(t *testing.T, r run, observed *observer) suite.Conform
 		t.Fatal(err)
 	}
 	configurable := suite.ConfigurableOptions{
-		GatewayClassName:     r.class,
+		GatewayClassName:     class.Name,
 		CleanupBaseResources: flags.DefaultCleanupBaseResources,
 		CleanupTestResources: flags.DefaultCleanupTestResources,
 		Mode:                 flags.DefaultMode,
@@ -126,10 +132,7 @@ func (c *cluster) options(t *testing.T, r run, observed *observer) suite.Conform
 			Organization: "gatewright", Project: "gatewright", URL: "https://github.com/gatewright/gatewright", Version: "unknown",
 			Contact: []string{"https://github.com/gatewright/gatewright/issues"},
 		},
-		ConformanceProfiles: []suite.ConformanceProfileName{
-			suite.GatewayHTTPConformanceProfileName, suite.GatewayGRPCConformanceProfileName, suite.GatewayTLSConformanceProfileName,
-			suite.GatewayTCPConformanceProfileName, suite.GatewayUDPConformanceProfileName,
-		},
+		ConformanceProfiles:      profiles(class),
 		UsableNetworkAddresses:   []gatewayv1.GatewaySpecAddress{{Type: new(gatewayv1.IPAddressType), Value: usable}},
 		UnusableNetworkAddresses: []gatewayv1.GatewaySpecAddress{{Type: new(gatewayv1.IPAddressType), Value: unusable}},
 	}
@@ -141,6 +144,24 @@ func (c *cluster) options(t *testing.T, r run, observed *observer) suite.Conform
 		ManifestFS: []fs.FS{&gatewayconformance.Manifests, overlay},
 		Hook:       observed.observe,
 	}
+}
+
+// profiles are those whose core features a class has. To report on another would be to claim its features.
+func profiles(class *gatewayv1.GatewayClass) []suite.ConformanceProfileName {
+	claimed := sets.New[features.FeatureName]()
+	for _, feature := range class.Status.SupportedFeatures {
+		claimed.Insert(features.FeatureName(feature.Name))
+	}
+	var names []suite.ConformanceProfileName
+	for _, profile := range []suite.ConformanceProfile{
+		suite.GatewayHTTPConformanceProfile, suite.GatewayGRPCConformanceProfile, suite.GatewayTLSConformanceProfile,
+		suite.GatewayTCPConformanceProfile, suite.GatewayUDPConformanceProfile,
+	} {
+		if claimed.IsSuperset(profile.CoreFeatures) {
+			names = append(names, profile.Name)
+		}
+	}
+	return names
 }
 
 // timeouts are the suite's own, save that none is longer than the patience.
