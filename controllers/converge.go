@@ -151,7 +151,7 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 		if outcome.Failed = p.failure(parent, objects); outcome.Failed != nil || len(objects) == 0 {
 			break
 		}
-		for i, applied := range p.applyAll(ctx, objects) {
+		for i, applied := range p.applyAll(ctx, parent, objects, &outcome) {
 			reports[applied.Template] = append(reports[applied.Template], report{applied, objects[i].Unstructured})
 		}
 	}
@@ -209,13 +209,15 @@ func (p *convergence) failure(parent *desired.Parent, objects []render.Object) *
 const maxApplies = 8
 
 // applyAll brings about objects that do not wait for each other, several at once, and says how they are, in their order.
-func (p *convergence) applyAll(ctx context.Context, objects []render.Object) []v1alpha1.RenderedObject {
+func (p *convergence) applyAll(
+	ctx context.Context, parent *desired.Parent, objects []render.Object, outcome *status.Outcome,
+) []v1alpha1.RenderedObject {
 	done := make([]applied, len(objects))
 	var group errgroup.Group
 	group.SetLimit(maxApplies)
 	for i, object := range objects {
 		group.Go(func() error {
-			done[i] = p.apply(ctx, object)
+			done[i] = p.apply(ctx, parent, object)
 			return nil
 		})
 	}
@@ -231,6 +233,9 @@ func (p *convergence) applyAll(ctx context.Context, objects []render.Object) []v
 		if d.retry != nil {
 			p.retryLater(d.retry)
 		}
+		if d.thrashing && outcome.Thrashing == nil {
+			outcome.Thrashing = &reports[i]
+		}
 	}
 	return reports
 }
@@ -243,10 +248,12 @@ type applied struct {
 	action plan.Action
 	// retry is an error that is worth another try.
 	retry error
+	// thrashing says that somebody keeps changing it.
+	thrashing bool
 }
 
 // apply brings one object about and says how it is.
-func (p *convergence) apply(ctx context.Context, object render.Object) applied {
+func (p *convergence) apply(ctx context.Context, parent *desired.Parent, object render.Object) applied {
 	gvk := object.GroupVersionKind()
 	done := applied{report: v1alpha1.RenderedObject{
 		Template: object.Template, APIVersion: object.GetAPIVersion(), Kind: object.GetKind(),
@@ -259,16 +266,23 @@ func (p *convergence) apply(ctx context.Context, object render.Object) applied {
 	id := desired.IdentityOf(object.Unstructured)
 	watched, err := p.children.Get(ctx, gvk, id.NamespacedName)
 	if err == nil {
-		if done.live, done.action, err = p.applier.Apply(ctx, object.Unstructured, watched, p.owner.UID); err == nil {
-			done.report.UID = string(done.live.GetUID())
-			done.report.State, done.report.Message = status.Health(done.live)
-			return done
-		}
+		done.live, done.action, err = p.applier.Apply(ctx, apply.Order{
+			Rendered: object.Unstructured, Watched: watched, Owner: p.owner.UID,
+			Recreate: parent.Recreates(object.Template), Inputs: parent.Inputs,
+		})
+	}
+	if done.live != nil {
+		done.report.UID = string(done.live.GetUID())
+		done.report.State, done.report.Message = status.Health(done.live, parent.Ready(object.Template, done.live))
+	}
+	if err == nil {
+		return done
 	}
 	done.report.State, done.report.Message = v1alpha1.ObjectFailed, err.Error()
 	if errors.Is(err, apply.ErrDeleting) {
 		done.report.State = v1alpha1.ObjectPending
 	}
+	_, done.thrashing = errors.AsType[*apply.ThrashingError](err)
 	if apply.WorthRetrying(err) {
 		done.retry = fmt.Errorf("%s %s: %w", id.Kind, id.Name, err)
 	}

@@ -51,6 +51,11 @@ const (
 	missingDelay = 30 * time.Second
 )
 
+func isThrashing(err error) bool {
+	_, thrashing := errors.AsType[*apply.ThrashingError](err)
+	return thrashing
+}
+
 func isMissing(err error) bool {
 	_, foreign := errors.AsType[*apply.ForeignError](err)
 	_, notServed := errors.AsType[*watch.KindNotServedError](err)
@@ -68,6 +73,9 @@ func result(err error) (ctrl.Result, error) {
 		return ctrl.Result{}, nil
 	case only(err, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }):
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	case only(err, isThrashing):
+		thrashing, _ := errors.AsType[*apply.ThrashingError](err)
+		return ctrl.Result{RequeueAfter: thrashing.After}, nil
 	case only(err, isMissing):
 		return ctrl.Result{RequeueAfter: missingDelay}, nil
 	}

@@ -37,12 +37,14 @@ type compiler struct {
 	// cannot be parsed.
 	writtenHelpers, helpers map[string]*parse.Tree
 	helperFacts             map[string]*facts
+	// tried are the names of all templates, those included that cannot be compiled.
+	tried map[string]bool
 }
 
 // Compile turns a blueprint into a Program. The error is for people: every problem found, one a line, each naming the field or
 // the template and its line. The blueprint is not changed.
 func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
-	c := &compiler{blueprint: b, permits: permitsOf(b.Spec.Permits), kinds: map[schema.GroupVersionKind]bool{}}
+	c := &compiler{blueprint: b, permits: permitsOf(b.Spec.Permits), kinds: map[schema.GroupVersionKind]bool{}, tried: map[string]bool{}}
 	c.refuseUnsupported()
 	c.compileHelpers()
 	p := &Program{Gateway: &Set{}, Routes: map[gatewayv1.Kind]*Set{}}
@@ -55,11 +57,14 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 		}
 	}
 	c.checkPermits()
+	sets := append(slices.Collect(maps.Values(p.Routes)), p.Gateway)
+	c.readyWhen(sets)
+	c.recreate(sets)
 	if len(c.problems) > 0 {
 		return nil, errors.New(strings.Join(c.problems, "\n"))
 	}
 	p.kinds, p.permits = sortKinds(c.kinds), c.permits
-	for _, set := range append(slices.Collect(maps.Values(p.Routes)), p.Gateway) {
+	for _, set := range sets {
 		set.blueprint, set.permits = b.Name, &p.permits
 		for _, u := range set.all() {
 			u.sites = c.sites
@@ -102,20 +107,11 @@ func (c *compiler) say(field string, line int, format string, args ...any) {
 	c.problems = append(c.problems, field+": "+fmt.Sprintf(format, args...))
 }
 
-// refuseUnsupported names every field that would be without effect. Being silent about it would be worse than refusing it: an
-// author who sets serviceAccountRef counts on it.
+// refuseUnsupported names the field that would be without effect. Being silent about it would be worse than refusing it: an author
+// who sets serviceAccountRef counts on it.
 func (c *compiler) refuseUnsupported() {
-	spec := &c.blueprint.Spec
-	for _, unsupported := range []struct {
-		field string
-		set   bool
-	}{
-		{"spec.serviceAccountRef", spec.ServiceAccountRef != nil},
-		{"spec.readyWhen", len(spec.ReadyWhen) > 0},
-	} {
-		if unsupported.set {
-			c.say(unsupported.field, 0, "is not supported by this version; remove it")
-		}
+	if c.blueprint.Spec.ServiceAccountRef != nil {
+		c.say("spec.serviceAccountRef", 0, "is not supported by this version; remove it")
 	}
 }
 
@@ -179,6 +175,7 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 	}
 	graph := map[string][]string{}
 	for _, name := range names {
+		c.tried[name] = true
 		where := field + " " + name
 		if !templateName.MatchString(name) {
 			c.say(where, 0, "the name of a template must be at most 63 letters, digits, '-', '_' or '.', and begin and end with a letter or digit")

@@ -37,7 +37,7 @@ func liveCopy(object *unstructured.Unstructured) any {
 	return tree
 }
 
-func isSecret(tree live) bool {
+func isSecret(tree map[string]any) bool {
 	return tree["apiVersion"] == "v1" && tree["kind"] == "Secret"
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"slices"
 
+	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
@@ -33,6 +34,10 @@ type Set struct {
 	units   []*unit
 	status  *unit
 	permits *permits
+	// ready are the expressions that say when objects of a template are ready, by its name.
+	ready map[string]cel.Program
+	// recreate are the templates whose objects may be deleted and created anew.
+	recreate []string
 }
 
 // Names of the templates, each after all that it reads by .Resources, else by name.
@@ -49,6 +54,10 @@ func (s *Set) Reads(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||
 		(s.status != nil && slices.Contains(s.status.reads, name))
 }
+
+// Recreates says whether objects of a template may be deleted and created anew where a change of them is refused, since a field is
+// immutable.
+func (s *Set) Recreates(template string) bool { return slices.Contains(s.recreate, template) }
 
 // Uses are the parts of the context that its templates may read.
 func (s *Set) Uses() Uses {

@@ -11,15 +11,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/ext"
-	"k8s.io/apiserver/pkg/cel/library"
-)
 
-const (
-	// costLimit bounds one evaluation, in CEL's cost units: about ten milliseconds.
-	costLimit = 100_000
-	// maxExpression is what the CRD allows too.
-	maxExpression = 4096
+	"github.com/gatewright/gatewright/internal/celenv"
 )
 
 // The variables of an expression.
@@ -35,15 +28,11 @@ const (
 // failures count as true.
 const judge = "@judge"
 
-// environment is built once, since that takes milliseconds. It has the libraries of Kubernetes' own CEL that need nothing
-// but their arguments: no clock, no randomness, no cluster.
+// environment is built once.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	object := cel.MapType(cel.StringType, cel.DynType)
-	return cel.NewEnv(
+	return celenv.Environment(
 		cel.Variable(varSelf, object), cel.Variable(varLower, object), cel.Variable(varTarget, object),
-		cel.OptionalTypes(), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
-		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(),
-		library.URLs(), library.Regex(), library.Lists(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
 		cel.Function(judge, cel.Overload(judge, []*cel.Type{cel.DynType}, cel.BoolType,
 			cel.OverloadIsNonStrict(), cel.UnaryBinding(judgeValue))),
 	)
@@ -57,27 +46,20 @@ type condition struct {
 }
 
 // compileCondition reads an expression, which must be of type bool, or dynamic and bool where it is evaluated.
-func compileCondition(expression string) (*condition, error) {
-	if len(expression) > maxExpression {
-		return nil, fmt.Errorf("has %d bytes; write at most %d", len(expression), maxExpression)
-	}
+func compileCondition(text string) (*condition, error) {
 	env, err := environment()
 	if err != nil {
 		return nil, fmt.Errorf("cannot be read, for want of a CEL environment: %w", err)
 	}
-	checked, issues := env.Compile(expression)
-	if err := issues.Err(); err != nil {
-		return nil, fmt.Errorf("does not compile: %s", firstIssue(issues))
+	if _, err := celenv.Compile(env, text); err != nil {
+		return nil, err
 	}
-	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("is of type %s; write an expression of type bool", out)
-	}
-	return plan(env, expression)
+	return plan(env, text)
 }
 
 // plan makes the program of an expression that compiles.
-func plan(env *cel.Env, expression string) (*condition, error) {
-	parsed, issues := env.Parse(expression)
+func plan(env *cel.Env, text string) (*condition, error) {
+	parsed, issues := env.Parse(text)
 	if err := issues.Err(); err != nil {
 		return nil, err
 	}
@@ -88,15 +70,8 @@ func plan(env *cel.Env, expression string) (*condition, error) {
 		return nil, err
 	}
 	var err error
-	c.program, err = env.Program(checked, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(costLimit))
+	c.program, err = celenv.Program(env, checked)
 	return c, err
-}
-
-// firstIssue is the first thing that is wrong with an expression, on one line.
-func firstIssue(issues *cel.Issues) string {
-	first := issues.Errors()[0]
-	message, _, _ := strings.Cut(first.Message, "\n")
-	return fmt.Sprintf("%s, at line %d, column %d", message, first.Location.Line(), first.Location.Column()+1)
 }
 
 // putJudges wraps every operand of && and || into a call of judge. Macros like exists are made of these operators.

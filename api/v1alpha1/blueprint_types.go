@@ -156,10 +156,19 @@ type GatewayClassBlueprintSpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	Helpers string `json:"helpers,omitempty"`
 
-	// readyWhen maps a template's name to a CEL expression over `object` that says when its objects are ready.
+	// readyWhen maps a template's name to a CEL expression over `object` that says when its objects are ready, in the place of what
+	// their status usually says. A field that is not there yet is waited for.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	ReadyWhen map[string]string `json:"readyWhen,omitempty"`
+
+	// recreate lists templates whose objects may be deleted and created anew where the API server refuses a change, since a
+	// field of theirs is immutable. Objects of other templates then stay as they are, and the Gateway says so.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=63
+	Recreate []string `json:"recreate,omitempty"`
 
 	// permits says what templates may produce.
 	// +optional

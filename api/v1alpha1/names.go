@@ -69,7 +69,9 @@ const (
 	ReasonFailed      = "RenderFailed"
 	ReasonApplied     = "Applied"
 	ReasonApplyFailed = "ApplyFailed"
-	ReasonHealthy     = "Healthy"
+	// ReasonThrashing marks a parent of which an object is changed again and again by somebody else, so that it is restored less often.
+	ReasonThrashing = "Thrashing"
+	ReasonHealthy   = "Healthy"
 	// ReasonDeletionBlocked marks a parent whose deletion waits for an object that does not go away.
 	ReasonDeletionBlocked = "DeletionBlocked"
 )

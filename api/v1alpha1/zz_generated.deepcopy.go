@@ -171,6 +171,11 @@ func (in *GatewayClassBlueprintSpec) DeepCopyInto(out *GatewayClassBlueprintSpec
 			(*out)[key] = val
 		}
 	}
+	if in.Recreate != nil {
+		in, out := &in.Recreate, &out.Recreate
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Permits != nil {
 		in, out := &in.Permits, &out.Permits
 		*out = new(Permits)

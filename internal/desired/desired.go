@@ -1,8 +1,11 @@
 package desired
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -60,7 +63,8 @@ type Parent struct {
 	ownClass func(name string) bool
 	accepted verdict.Verdict
 	// read are the values of listeners that the templates read.
-	read []values.Effective
+	read   []values.Effective
+	inputs func() string
 	// secrets are the sensitive ones among the values that the templates read.
 	secrets func() values.Secrets
 }
@@ -148,6 +152,7 @@ func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c co
 	p.read = c.listeners
 	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
 	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
+	p.inputs = sync.OnceValue(func() string { return fingerprint(in.BlueprintGeneration, c.Context) })
 	p.secrets = sync.OnceValue(func() values.Secrets { return values.SecretsOf(append(slices.Clone(p.read), effective)...) })
 	return p
 }
@@ -209,6 +214,28 @@ func (p *Parent) Held() *verdict.Verdict {
 // has changed are not found.
 func (p *Parent) Redacted(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: p.secrets().Hide(object.Object)}
+}
+
+// Ready says what the blueprint says of the readiness of a live object of a template; nil if it says nothing.
+func (p *Parent) Ready(template string, live *unstructured.Unstructured) *render.Readiness {
+	return p.set.Ready(template, live)
+}
+
+// Recreates says whether objects of a template may be deleted and created anew to change what is immutable.
+func (p *Parent) Recreates(template string) bool { return p.set.Recreates(template) }
+
+// Inputs is a fingerprint of what is rendered from, apart from live objects.
+func (p *Parent) Inputs() string { return p.inputs() }
+
+// fingerprint is over the JSON of what templates read, of which the keys are sorted.
+func fingerprint(blueprintGeneration int64, c render.Context) string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		// Only a value that no YAML text yields cannot be encoded.
+		return ""
+	}
+	sum := sha256.Sum256(strconv.AppendInt(text, blueprintGeneration, 10))
+	return string(sum[:16])
 }
 
 // Result is what became of every template so far.

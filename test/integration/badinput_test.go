@@ -74,7 +74,7 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 		"helpers that do not parse":          {func(s *spec) { s.Helpers = "{{ define" }, []string{"spec.helpers", "line 1"}},
 		"a status template that is no YAML":  {func(s *spec) { s.GatewayTemplate.Status = &v1alpha1.StatusTemplate{Template: "{{ end }}"} }, []string{"status", "line 1"}},
 		"a condition that is no expression":  {spoilValues, []string{"spec.values.constraints[0].when"}},
-		"readyWhen, which is not acted on":   {func(s *spec) { s.ReadyWhen = map[string]string{"good": "true"} }, []string{"spec.readyWhen"}},
+		"readyWhen that is no expression":    {func(s *spec) { s.ReadyWhen = map[string]string{"good": "object."} }, []string{"spec.readyWhen good", "does not compile"}},
 		"an identity, which is not acted on": {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"} }, []string{"spec.serviceAccountRef"}},
 		"a route template that does not parse": {func(s *spec) {
 			s.GRPCRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: templates{"bad": "{{ end }}"}}

@@ -23,12 +23,13 @@ type Applier struct {
 	client client.Client
 	live   client.Reader
 	recent *memory
+	*damping
 }
 
 // New returns an Applier that writes with c. live reads from the API server itself; it is asked only about objects that no
 // watch knows of and that are in the way.
 func New(c client.Client, live client.Reader) *Applier {
-	return &Applier{client: c, live: live, recent: newMemory()}
+	return &Applier{client: c, live: live, recent: newMemory(), damping: newDamping()}
 }
 
 // Unseen returns the objects that were applied for an owner and that are not among those that a watch has seen, by kind and name.
@@ -53,48 +54,79 @@ func (a *Applier) Knows(watched *unstructured.Unstructured) bool {
 	return a.recent.confirm(desired.IdentityOf(watched), watched)
 }
 
-// Apply brings one rendered object about for the parent with this uid and returns its live state and what was done. watched
-// is the object as a watch has seen it, or nil. The error is a *ForeignError, ErrDeleting, a *watch.KindNotServedError, or what
-// the API server said.
-func (a *Applier) Apply(
-	ctx context.Context, rendered, watched *unstructured.Unstructured, owner types.UID,
-) (*unstructured.Unstructured, plan.Action, error) {
-	id := desired.IdentityOf(rendered)
-	live := a.recent.newest(id, watched)
-	if watched == nil {
+// Order is one rendered object to bring about.
+type Order struct {
+	Rendered *unstructured.Unstructured
+	// Watched is the object as a watch has seen it, or nil.
+	Watched *unstructured.Unstructured
+	// Owner is the uid of the parent that it is rendered for.
+	Owner types.UID
+	// Recreate says that the object may be deleted and created anew where a change is refused, since a field is immutable.
+	Recreate bool
+	// Inputs tells what the object is rendered from, apart from other rendered objects: as long as it stays the same, there is no
+	// reason to write to the object again and again.
+	Inputs func() string
+}
+
+// Apply brings one rendered object about and returns its live state and what was done. The error is a *ForeignError, ErrDeleting,
+// an *ImmutableError, a *watch.KindNotServedError, or what the API server said; or a *ThrashingError, with which there is a live
+// state too unless the object is deleted again and again.
+func (a *Applier) Apply(ctx context.Context, o Order) (*unstructured.Unstructured, plan.Action, error) {
+	id := desired.IdentityOf(o.Rendered)
+	live := a.recent.newest(id, o.Watched)
+	if o.Watched == nil {
 		var err error
 		if live == nil {
-			live, err = a.create(ctx, rendered)
+			live, err = a.create(ctx, o)
 			if !apierrors.IsConflict(err) {
 				return live, plan.Create, err
 			}
 			// There is one, which our watch does not know: it sees labelled objects only.
 		}
-		if live, err = a.read(ctx, rendered); err != nil {
+		if live, err = a.read(ctx, o.Rendered); err != nil {
 			return nil, "", err
 		}
 	}
-	action := plan.For(rendered, live, owner, a.recent.fingerprint(id))
+	action := plan.For(o.Rendered, live, o.Owner, a.recent.fingerprint(id))
 	switch action {
 	case plan.Keep:
-		return live, action, nil
+		return live, action, a.damping.fought(id, o.Inputs)
 	case plan.Refuse:
 		return nil, action, &ForeignError{id}
 	case plan.Wait:
 		return nil, action, ErrDeleting
 	case plan.Create:
-		live, err := a.create(ctx, rendered)
+		live, err := a.create(ctx, o)
 		return live, action, err
 	case plan.Update:
 	}
-	// An object that is ours is brought back to what is rendered, whoever changed it. If it was replaced since, the uid makes the
-	// API server refuse instead of writing to the newcomer.
-	applied := rendered.DeepCopy()
-	applied.SetUID(live.GetUID())
-	if err := a.patch(ctx, applied, client.ForceOwnership); err != nil {
-		return nil, action, err
+	return a.update(ctx, o, live)
+}
+
+// update brings an object that is ours back to what is rendered, whoever changed it.
+func (a *Applier) update(ctx context.Context, o Order, live *unstructured.Unstructured) (*unstructured.Unstructured, plan.Action, error) {
+	id := desired.IdentityOf(live)
+	if err := a.damping.wait(id, o.Inputs); err != nil {
+		return live, plan.Keep, err
 	}
-	return applied, action, nil
+	applied := o.Rendered.DeepCopy()
+	// If it was replaced since, the uid makes the API server refuse instead of writing to the newcomer.
+	applied.SetUID(live.GetUID())
+	err := a.patch(ctx, applied, client.ForceOwnership)
+	if fields := immutable(err); len(fields) > 0 {
+		if !o.Recreate || !plan.Deletable(live, o.Owner) {
+			return nil, plan.Update, &ImmutableError{id, fields}
+		}
+		if err := a.Delete(ctx, live); err != nil {
+			return nil, plan.Update, err
+		}
+		return nil, plan.Wait, ErrDeleting
+	}
+	if err != nil {
+		return nil, plan.Update, err
+	}
+	a.damping.wrote(id, o.Inputs)
+	return applied, plan.Update, a.damping.fought(id, o.Inputs)
 }
 
 // noVersion is a resource version that no object has: etcd counts from it, so that what is written first has the next.
@@ -102,13 +134,18 @@ const noVersion = "1"
 
 // create applies an object that must not exist yet; the error is a conflict if it does. Server-side apply has no word for that, but
 // it refuses to write to an object of another resource version than the one named, and it heeds none where there is no object.
-func (a *Applier) create(ctx context.Context, rendered *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	applied := rendered.DeepCopy()
+func (a *Applier) create(ctx context.Context, o Order) (*unstructured.Unstructured, error) {
+	id := desired.IdentityOf(o.Rendered)
+	if err := a.damping.wait(id, o.Inputs); err != nil {
+		return nil, err
+	}
+	applied := o.Rendered.DeepCopy()
 	applied.SetResourceVersion(noVersion)
 	if err := a.patch(ctx, applied); err != nil {
 		return nil, err
 	}
-	return applied, nil
+	a.damping.wrote(id, o.Inputs)
+	return applied, a.damping.fought(id, o.Inputs)
 }
 
 // patch applies an object, which becomes what the API server made of it, and remembers it.

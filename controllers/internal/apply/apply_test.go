@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +61,10 @@ func (w world) configMap(hash, value string) *unstructured.Unstructured {
 	return w.rendered("v1", "ConfigMap", hash, map[string]any{"data": map[string]any{"key": value}})
 }
 
+func order(rendered, watched *unstructured.Unstructured, owner types.UID) Order {
+	return Order{Rendered: rendered, Watched: watched, Owner: owner, Inputs: func() string { return "inputs" }}
+}
+
 // get reads an object as it is now.
 func (w world) get(t *testing.T, like *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
@@ -73,7 +78,7 @@ func (w world) get(t *testing.T, like *unstructured.Unstructured) *unstructured.
 
 func (w world) mustApply(t *testing.T, o, watched *unstructured.Unstructured) (*unstructured.Unstructured, plan.Action) {
 	t.Helper()
-	live, action, err := w.Apply(t.Context(), o, watched, owner)
+	live, action, err := w.Apply(t.Context(), order(o, watched, owner))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +121,7 @@ func TestApplyDoesWhatIsDueAndNoMore(t *testing.T) {
 	}
 
 	restarted := New(w.Applier.client, w.live)
-	_, action, err := restarted.Apply(t.Context(), second, w.get(t, second), owner)
+	_, action, err := restarted.Apply(t.Context(), order(second, w.get(t, second), owner))
 	if err != nil || action != plan.Keep {
 		t.Errorf("after a restart, without a memory: %s %v, want Keep", action, err)
 	}
@@ -173,7 +178,7 @@ func TestApplyNeverTouchesAnothersObject(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := w.get(t, foreign)
-			_, action, err := w.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
+			_, action, err := w.Apply(t.Context(), order(w.configMap("h", "ours"), nil, owner))
 			if _, refused := errors.AsType[*ForeignError](err); !refused || action != plan.Refuse || !WorthRetrying(err) {
 				t.Errorf("Apply() = %s, %v, want Refuse with a ForeignError that is worth retrying", action, err)
 			}
@@ -196,7 +201,7 @@ func TestApplyNeverWritesToTheSuccessorOfWhatItJudged(t *testing.T) {
 	if err := w.client.Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Apply(t.Context(), w.configMap("h2", "two"), judged, owner); err == nil {
+	if _, _, err := w.Apply(t.Context(), order(w.configMap("h2", "two"), judged, owner)); err == nil {
 		t.Error("Apply() wrote although the object it had judged was replaced")
 	}
 	if err := w.Delete(t.Context(), judged); err == nil {
@@ -226,7 +231,7 @@ func TestApplyAdoptsNothingThatIsThereAlready(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := w.get(t, foreign)
-			_, action, err := w.Apply(t.Context(), w.configMap("h", "ours"), nil, owner)
+			_, action, err := w.Apply(t.Context(), order(w.configMap("h", "ours"), nil, owner))
 			if _, refused := errors.AsType[*ForeignError](err); !refused || action != plan.Refuse {
 				t.Errorf("Apply() = %s, %v, want Refuse with a ForeignError", action, err)
 			}
@@ -252,7 +257,7 @@ func TestApplyTriesAgainWhatWasInTheWayForAMoment(t *testing.T) {
 	}
 	before := w.get(t, foreign)
 	late := New(w.Applier.client, blind{})
-	if _, _, err := late.Apply(t.Context(), w.configMap("h", "ours"), nil, owner); !apierrors.IsConflict(err) || !WorthRetrying(err) {
+	if _, _, err := late.Apply(t.Context(), order(w.configMap("h", "ours"), nil, owner)); !apierrors.IsConflict(err) || !WorthRetrying(err) {
 		t.Errorf("Apply() = %v, want a conflict that is worth retrying", err)
 	}
 	if diff := cmp.Diff(before, w.get(t, foreign)); diff != "" {
@@ -269,7 +274,7 @@ func TestOfTwoWhoCreateOneObjectAtOnceOneGetsIt(t *testing.T) {
 		wait.Go(func() {
 			o := w.configMap("h", string(uid))
 			o.SetLabels(map[string]string{v1alpha1.LabelOwnerUID: string(uid)})
-			_, _, errs[i] = w.Apply(t.Context(), o, nil, uid)
+			_, _, errs[i] = w.Apply(t.Context(), order(o, nil, uid))
 		})
 	}
 	wait.Wait()
@@ -280,6 +285,120 @@ func TestOfTwoWhoCreateOneObjectAtOnceOneGetsIt(t *testing.T) {
 			t.Errorf("the object is %s's, and %s was told %v", got, uid, errs[i])
 		}
 	}
+}
+
+// claim is a volume claim as it is applied for the owner, of a class, which nobody may change later.
+func (w world) claim(hash, class string) *unstructured.Unstructured {
+	o := w.rendered("v1", "PersistentVolumeClaim", hash, map[string]any{"spec": map[string]any{
+		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": class,
+		"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+	}})
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner}})
+	return o
+}
+
+func TestApplyLeavesAloneWhatIsImmutable(t *testing.T) {
+	w := newWorld(t)
+	created, _ := w.mustApply(t, w.claim("h1", "one"), nil)
+	_, _, err := w.Apply(t.Context(), order(w.claim("h2", "canary"), created, owner))
+	refused, ok := errors.AsType[*ImmutableError](err)
+	if !ok || WorthRetrying(err) {
+		t.Fatalf("Apply() = %v, want an ImmutableError that is not worth retrying", err)
+	}
+	if diff := cmp.Diff([]string{"spec"}, refused.Fields); diff != "" {
+		t.Errorf("fields: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(created, w.get(t, created)); diff != "" {
+		t.Errorf("it was changed: -before +after:\n%s", diff)
+	}
+}
+
+func TestApplyMakesAnewWhatIsImmutableWhereItMay(t *testing.T) {
+	w := newWorld(t)
+	created, _ := w.mustApply(t, w.claim("h1", "one"), nil)
+	// Nothing protects it from being deleted here, which would take a controller to end.
+	bare := w.get(t, created)
+	bare.SetFinalizers(nil)
+	if err := w.client.Update(t.Context(), bare); err != nil {
+		t.Fatal(err)
+	}
+	again := order(w.claim("h2", "two"), w.get(t, created), owner)
+	again.Recreate = true
+	if _, _, err := w.Apply(t.Context(), again); !errors.Is(err, ErrDeleting) {
+		t.Fatalf("Apply() = %v, want ErrDeleting", err)
+	}
+	anew, action := w.mustApply(t, w.claim("h2", "two"), nil)
+	class, _, _ := unstructured.NestedString(anew.Object, "spec", "storageClassName")
+	if action != plan.Create || anew.GetUID() == created.GetUID() || class != "two" {
+		t.Errorf("then: %s of class %s, want it created anew of class two", action, class)
+	}
+
+	strange := w.get(t, anew)
+	strange.SetOwnerReferences(nil)
+	if err := w.client.Update(t.Context(), strange); err != nil {
+		t.Fatal(err)
+	}
+	again.Rendered, again.Watched = w.claim("h3", "three"), w.get(t, anew)
+	if _, _, err := w.Apply(t.Context(), again); !errors.As(err, new(*ImmutableError)) {
+		t.Errorf("Apply() over what lacks the reference to its owner = %v, want an ImmutableError", err)
+	}
+}
+
+func TestApplyRestoresLessOftenWhatSomebodyKeepsChanging(t *testing.T) {
+	w := newWorld(t)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	w.damping.now = func() time.Time { return now }
+	inputs := "first"
+	write := func() (plan.Action, error) {
+		o := order(w.configMap("h", "ours"), nil, owner)
+		o.Inputs = func() string { return inputs }
+		o.Watched = w.find(t, o.Rendered)
+		_, action, err := w.Apply(t.Context(), o)
+		return action, err
+	}
+	edit := func() {
+		edited := w.get(t, w.configMap("h", ""))
+		edited.Object["data"] = map[string]any{"key": "theirs"}
+		if err := w.client.Update(t.Context(), edited); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var fought *ThrashingError
+	for i := 0; fought == nil; i++ {
+		_, err := write()
+		if err != nil && !errors.As(err, &fought) || i > 30 {
+			t.Fatalf("write %d: %v, want a ThrashingError after some", i, err)
+		}
+		edit()
+		now = now.Add(time.Millisecond)
+	}
+	if action, err := write(); action != plan.Keep || !errors.As(err, &fought) || !WorthRetrying(err) {
+		t.Errorf("while it lasts: %s, %v, want Keep and a ThrashingError that is worth retrying", action, err)
+	}
+	now = now.Add(fought.After)
+	if action, err := write(); action != plan.Update || !errors.As(err, &fought) {
+		t.Errorf("after a pause: %s, %v, want Update and a ThrashingError", action, err)
+	}
+	edit()
+	inputs = "second"
+	if action, err := write(); action != plan.Update || err != nil {
+		t.Errorf("with something new to render: %s, %v, want Update", action, err)
+	}
+}
+
+// find is like get for what may not be there.
+func (w world) find(t *testing.T, like *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(like.GroupVersionKind())
+	err := w.client.Get(t.Context(), client.ObjectKeyFromObject(like), o)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
@@ -320,7 +439,7 @@ func TestApplySaysWhatIsWrongAndNeverAValue(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := w.Apply(t.Context(), c.object, nil, owner)
+			_, _, err := w.Apply(t.Context(), order(c.object, nil, owner))
 			if err == nil {
 				t.Fatal("Apply() accepted it")
 			}
@@ -347,7 +466,7 @@ func TestApplyKeepsEveryCharacter(t *testing.T) {
 
 func TestApplyNamesAKindThatIsNotServed(t *testing.T) {
 	w := newWorld(t)
-	_, _, err := w.Apply(t.Context(), w.rendered("no.example.com/v1", "Unknown", "h", nil), nil, owner)
+	_, _, err := w.Apply(t.Context(), order(w.rendered("no.example.com/v1", "Unknown", "h", nil), nil, owner))
 	got, ok := errors.AsType[*watch.KindNotServedError](err)
 	if !ok || got.GroupVersionKind != (schema.GroupVersionKind{Group: "no.example.com", Version: "v1", Kind: "Unknown"}) {
 		t.Errorf("Apply() = %v, want a KindNotServedError that names the kind", err)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +23,52 @@ type ForeignError struct {
 
 func (e *ForeignError) Error() string {
 	return "exists already and was not rendered for this parent; rename it in the template or remove the existing object"
+}
+
+// ThrashingError says that somebody changes an object again and again, so that it is restored less and less often. The object is
+// there all the same.
+type ThrashingError struct {
+	desired.Identity
+	// After says when to look at the object again.
+	After time.Duration
+}
+
+func (e *ThrashingError) Error() string {
+	return "is changed again and again after it was applied, and is restored less and less often; " +
+		"find out who else writes to it (metadata.managedFields) and let one of the two leave the field alone"
+}
+
+// ImmutableError says that an object stays as it is, since a change of it is refused for fields that are immutable.
+type ImmutableError struct {
+	desired.Identity
+	// Fields that are immutable.
+	Fields []string
+}
+
+func (e *ImmutableError) Error() string {
+	return "stays as it is, since the API server lets nobody change " + strings.Join(e.Fields, ", ") +
+		"; delete it, render it under another name, or list its template in spec.recreate of the blueprint"
+}
+
+// immutableWords are how the API server says that a field is immutable, which has no structured form.
+var immutableWords = regexp.MustCompile(`(?i)immutable|(may|can) ?not (be )?(change|update|modif)|updates to .* are forbidden`)
+
+// immutable returns the fields for which a change is refused, if that is all that is wrong with it.
+func immutable(err error) []string {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.Status().Details.Causes {
+		if !immutableWords.MatchString(cause.Message) {
+			return nil
+		}
+		if !slices.Contains(fields, cause.Field) {
+			fields = append(fields, cause.Field)
+		}
+	}
+	return fields
 }
 
 // ErrDeleting says that an object is being deleted and is created anew once it is gone.
@@ -125,9 +173,10 @@ func Terminating(err error) bool {
 // invalid stays so until an input changes.
 func WorthRetrying(err error) bool {
 	var foreign *ForeignError
+	var thrashing *ThrashingError
 	var refused *RefusedError
 	switch {
-	case errors.As(err, &foreign):
+	case errors.As(err, &foreign), errors.As(err, &thrashing):
 		return true
 	case !errors.As(err, &refused):
 		return false

@@ -81,7 +81,7 @@ func Prune(rendered map[desired.Identity]bool, owned []*unstructured.Unstructure
 	for _, o := range slices.Backward(owned) {
 		switch {
 		case rendered[desired.IdentityOf(o)] || !Owned(o, owner) || o.GetDeletionTimestamp() != nil:
-		case !appliedByUs(o) || !refersTo(o, owner):
+		case !Deletable(o, owner):
 			p.Kept = append(p.Kept, o)
 		case !settled:
 			p.Held = append(p.Held, o)
@@ -90,6 +90,11 @@ func Prune(rendered map[desired.Identity]bool, owned []*unstructured.Unstructure
 		}
 	}
 	return p
+}
+
+// Deletable says whether an object bears all the marks of having been applied for the parent, see Prune.
+func Deletable(o *unstructured.Unstructured, owner types.UID) bool {
+	return Owned(o, owner) && appliedByUs(o) && refersTo(o, owner)
 }
 
 func appliedByUs(o *unstructured.Unstructured) bool {

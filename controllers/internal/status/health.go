@@ -8,10 +8,25 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/render"
 )
 
-// Health says how an applied object is and, unless it is ready, what it says of itself. A kind that reports nothing is Current.
-func Health(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
+// Health says how an applied object is and, unless it is ready, what it says of itself. A kind that reports nothing is Current. What the
+// blueprint says of its readiness counts for more than what its status usually means; ready is nil if it says nothing.
+func Health(live *unstructured.Unstructured, ready *render.Readiness) (v1alpha1.ObjectState, string) {
+	switch {
+	case ready == nil:
+		return ownHealth(live)
+	case live.GetDeletionTimestamp() != nil:
+		return v1alpha1.ObjectInProgress, "is being deleted"
+	case ready.Ready:
+		return v1alpha1.ObjectCurrent, ""
+	}
+	return v1alpha1.ObjectInProgress, ready.Message
+}
+
+// ownHealth is what an object says of itself.
+func ownHealth(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
 	result, err := kstatus.Compute(live)
 	if err != nil {
 		return v1alpha1.ObjectInProgress, "its status is not of the usual shape"

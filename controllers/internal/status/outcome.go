@@ -17,6 +17,8 @@ type Outcome struct {
 	RenderedObjects []render.Object
 	// Held are objects that the parent owns and that are not rendered now; why they stay is in their message.
 	Held []v1alpha1.RenderedObject
+	// Thrashing is an object that somebody keeps changing, if there is one.
+	Thrashing *v1alpha1.RenderedObject
 	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.
 	Failed *verdict.Verdict
 	// Addresses of the Gateway, as the status template yields them.
@@ -42,6 +44,9 @@ func (o Outcome) Rendered() verdict.Verdict {
 func (o Outcome) Applied() verdict.Verdict {
 	if o.Failed != nil {
 		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; the last good objects stay")
+	}
+	if o.Thrashing != nil {
+		return verdict.No(v1alpha1.ReasonThrashing, "%s: %s", describe(*o.Thrashing), o.Thrashing.Message)
 	}
 	for _, object := range o.Objects {
 		switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
+	"github.com/gatewright/gatewright/render"
 	"github.com/gatewright/gatewright/values"
 )
 
@@ -272,6 +273,43 @@ func TestAffectedNamesThePoliciesThatCount(t *testing.T) {
 	}
 }
 
+func TestReadinessCountsForMoreThanStatus(t *testing.T) {
+	failing := map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "message": "theirs"}}}
+	deleted := metav1.Now()
+	cases := map[string]struct {
+		ready    *render.Readiness
+		deleting *metav1.Time
+		state    v1alpha1.ObjectState
+		message  string
+	}{
+		"without an expression the status counts": {nil, nil, v1alpha1.ObjectInProgress, "theirs"},
+		"what it says is ready is Current":        {&render.Readiness{Ready: true}, nil, v1alpha1.ObjectCurrent, ""},
+		"what it says is not ready says why":      {&render.Readiness{Message: "ours"}, nil, v1alpha1.ObjectInProgress, "ours"},
+		"what is being deleted is not ready":      {&render.Readiness{Ready: true}, &deleted, v1alpha1.ObjectInProgress, "is being deleted"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "status": failing}}
+			o.SetDeletionTimestamp(c.deleting)
+			if state, message := Health(o, c.ready); state != c.state || message != c.message {
+				t.Errorf("Health() = %s %q, want %s %q", state, message, c.state, c.message)
+			}
+		})
+	}
+}
+
+func TestThrashingIsTold(t *testing.T) {
+	fought := object(v1alpha1.ObjectCurrent, "changes")
+	o := Outcome{Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, ""), fought}, Thrashing: &fought}
+	want := verdict.No(v1alpha1.ReasonThrashing, "%s: changes", describe(fought))
+	if diff := cmp.Diff(want, o.Applied()); diff != "" {
+		t.Errorf("Applied(): -want +got:\n%s", diff)
+	}
+	if o.Settled() {
+		t.Error("Settled() although an object is fought over")
+	}
+}
+
 func TestHealth(t *testing.T) {
 	shadow := "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: s, generation: 2}\n"
 	cases := map[string]struct {
@@ -307,7 +345,7 @@ func TestHealth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			state, message := Health(o)
+			state, message := Health(o, nil)
 			if state != c.state || message != c.message {
 				t.Errorf("Health() = %s %q, want %s %q", state, message, c.state, c.message)
 			}
