@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/gatewright/gatewright/test/helm"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -135,7 +136,7 @@ func TestHelmInstallsUpgradesAndRemovesItAll(t *testing.T) {
 	files := valuesFiles(t)
 	run := func(args ...string) {
 		t.Helper()
-		if _, err := helm(t, cluster.helmEnv, append(args, "--namespace", cluster.namespace)...); err != nil {
+		if _, err := helm.Run(t, cluster.helmEnv, append(args, "--namespace", cluster.namespace)...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/gatewright/gatewright/test/controller"
+	"github.com/gatewright/gatewright/test/helm"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -39,7 +40,7 @@ func TestTheControllerWorksWithTheChartsRightsAndArguments(t *testing.T) {
 	}
 
 	env := []string{"KUBECONFIG=" + server.Kubeconfig}
-	if _, err := helm(t, env, "install", release, chartDir(), "--namespace", namespace, "--create-namespace"); err != nil {
+	if _, err := helm.Run(t, env, "install", release, chartDir(), "--namespace", namespace, "--create-namespace"); err != nil {
 		t.Fatal(err)
 	}
 	summed := "clusterrole/" + namespace + "-" + release + "-blueprints"

@@ -1,21 +1,19 @@
 package chart
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/gatewright/gatewright/test/helm"
 	"github.com/gatewright/gatewright/test/kube"
 )
 
@@ -40,42 +38,10 @@ func valuesFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// helmPath is Helm as tools/go.mod pins it. `make` names it; a single `go test` finds or builds it the same way.
-var helmPath = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("HELM"); path != "" {
-		return path, nil
-	}
-	find := exec.Command(filepath.Join(kube.RepoRoot(), "hack", "tool"), "helm")
-	find.Stderr = os.Stderr
-	out, err := find.Output()
-	return strings.TrimSpace(string(out)), err
-})
-
-// helm runs Helm and returns its standard output, and all that it said as an error if it failed. Environment variables in
-// env are added.
-func helm(t *testing.T, env []string, args ...string) (string, error) {
-	t.Helper()
-	path, err := helmPath()
-	if err != nil {
-		t.Fatalf("finding helm: %v", err)
-	}
-	var stdout, stderr bytes.Buffer
-	command := exec.Command(path, args...)
-	command.Stdout, command.Stderr = &stdout, &stderr
-	// Nothing of the user's own Helm may decide about a test.
-	home := t.TempDir()
-	command.Env = append(os.Environ(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
-	command.Env = append(command.Env, env...)
-	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("helm %s: %w\n%s%s", args[0], err, stdout.String(), stderr.String())
-	}
-	return stdout.String(), nil
-}
-
 // render returns the objects of the chart for a namespace and some values, in Helm's order of installation.
 func render(t *testing.T, namespace string, args ...string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := helm(t, nil, append([]string{"template", release, chartDir(), "--namespace", namespace}, args...)...)
+	text, err := helm.Run(t, nil, append([]string{"template", release, chartDir(), "--namespace", namespace}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

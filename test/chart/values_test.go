@@ -10,12 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/test/helm"
 )
 
 func TestLintFindsNothing(t *testing.T) {
 	for name, file := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			if _, err := helm(t, nil, "lint", "--strict", chartDir(), "--values", file); err != nil {
+			if _, err := helm.Run(t, nil, "lint", "--strict", chartDir(), "--values", file); err != nil {
 				t.Error(err)
 			}
 		})
@@ -41,7 +43,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"an interval that Prometheus does not know": {set: `metrics={"serviceMonitor":{"interval":"often"}}`, want: "/metrics/serviceMonitor/interval"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := helm(t, nil, "template", release, chartDir(), "--set-json", c.set)
+			_, err := helm.Run(t, nil, "template", release, chartDir(), "--set-json", c.set)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error = %v\nwant one that contains %q", err, c.want)
 			}
