@@ -203,7 +203,7 @@ func helmRenders(t *testing.T, texts map[string]string) map[string][]any {
 			t.Fatal(err)
 		}
 		// What Helm prints of a template begins with a marker.
-		for _, document := range strings.SplitSeq("\n"+string(text), "\n---\n") {
+		for document := range strings.SplitSeq("\n"+string(text), "\n---\n") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 				t.Fatalf("%s: what Helm renders: %v", name, err)
