@@ -29,8 +29,6 @@ type run struct {
 	values string
 	// lacks are features that the inner class of the run has not, though the blueprint as it is shipped claims them.
 	lacks []features.FeatureName
-	// inSpite are tests that run though they name features that the class does not claim, since they look at none of these.
-	inSpite []string
 	// only are the tests that run; none means all but those that cannot.
 	only []string
 	// leftOut says of tests that need no traffic why this class cannot pass them.
@@ -48,9 +46,7 @@ var runs = []run{
 		about:     "all listeners merged into shadow Gateways",
 		blueprint: "shadow-gateway",
 		values:    `{"innerClass": "` + innerClass + `", "listeners": "gateways"}`,
-		// It names BackendTLSPolicy, and has no such policy.
-		inSpite: []string{"GatewayInvalidTLSBackendConfiguration"},
-		leftOut: map[string]string{metadataTest: noMetadata},
+		leftOut:   map[string]string{metadataTest: noMetadata},
 	},
 	{
 		class:     "shadow-listenersets",
@@ -76,6 +72,11 @@ const noMetadata = "it looks for a ServiceAccount, a Pod or a Service, and the b
 var returnsAtOnce = map[string]features.FeatureName{
 	"TLSRouteListenerTerminateNotSupported":        features.SupportTLSRouteModeTerminate,
 	"TLSRouteListenerMixedTerminationNotSupported": features.SupportTLSRouteModeMixed,
+}
+
+// inSpite are tests that name a feature and do not look at it. They run whether or not it is claimed.
+var inSpite = map[string]features.FeatureName{
+	"GatewayInvalidTLSBackendConfiguration": features.SupportBackendTLSPolicy,
 }
 
 // needTraffic are the tests that send something through a Gateway, all or part of them. There is nothing that would carry it.
@@ -121,7 +122,9 @@ var needTraffic = []string{
 
 // reason says why a test does not run against the class, which claims some features; empty if it does run.
 func (r run) reason(test suite.ConformanceTest, claimed suite.FeaturesSet) string {
-	missing := slices.IndexFunc(test.Features, func(feature features.FeatureName) bool { return !claimed.Has(feature) })
+	missing := slices.IndexFunc(test.Features, func(feature features.FeatureName) bool {
+		return !claimed.Has(feature) && inSpite[test.ShortName] != feature
+	})
 	absent, demandsNothing := returnsAtOnce[test.ShortName]
 	switch {
 	case slices.Contains(needTraffic, test.ShortName):
@@ -130,7 +133,7 @@ func (r run) reason(test suite.ConformanceTest, claimed suite.FeaturesSet) strin
 		return "it runs against another class"
 	case r.leftOut[test.ShortName] != "":
 		return r.leftOut[test.ShortName]
-	case missing >= 0 && !slices.Contains(r.inSpite, test.ShortName):
+	case missing >= 0:
 		return "it needs the feature " + string(test.Features[missing]) + ", which is not claimed"
 	case demandsNothing && claimed.Has(absent):
 		return "it is about classes without the feature " + string(absent)

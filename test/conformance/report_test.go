@@ -55,8 +55,9 @@ type page struct {
 	Passed, Failed, LeftOut     int
 	Classes                     []pageClass
 	Ran                         []pageTest
-	Notes                       []pageNote
-	Reasons                     []pageReason
+	// Notes are on tests that did not run against a class, InSpite on tests that ran though a feature is not claimed.
+	Notes, InSpite []pageNote
+	Reasons        []pageReason
 }
 
 type pageClass struct{ Name, Blueprint, About, Features string }
@@ -103,6 +104,9 @@ func (p *page) addTest(name string, results []result) {
 		test.Outcomes = append(test.Outcomes, ended)
 		if ended == "" && len(r.only) == 0 {
 			p.Notes = append(p.Notes, pageNote{name, r.class, r.left[name]})
+		}
+		if feature, ok := inSpite[name]; ok && ended != "" && !r.claimed.Has(feature) {
+			p.InSpite = append(p.InSpite, pageNote{name, r.class, string(feature)})
 		}
 	}
 	p.Ran = append(p.Ran, test)
@@ -180,7 +184,7 @@ func TestThePageTellsWhatRanAndWhatDidNotAndWhy(t *testing.T) {
 		{
 			run:      run{class: "one", blueprint: "shadow-gateway", about: "this"},
 			claimed:  sets.New(features.SupportHTTPRoute, features.SupportGateway),
-			outcomes: map[string]string{"B": passed, "A": failed},
+			outcomes: map[string]string{"B": passed, "A": failed, "GatewayInvalidTLSBackendConfiguration": passed},
 			left:     map[string]string{"C": "it is not for this class", "D": sendsTraffic, "E": sendsTraffic, "F": "it is rare"},
 			report:   report,
 		},
@@ -193,9 +197,15 @@ func TestThePageTellsWhatRanAndWhatDidNotAndWhy(t *testing.T) {
 	}
 	want := page{
 		API: "v1.6.3", Channel: "standard", Version: "v0.1.0", Date: "2026-01-31",
-		Passed: 2, Failed: 1, LeftOut: 3,
+		Passed: 3, Failed: 1, LeftOut: 3,
 		Classes: []pageClass{{"one", "shadow-gateway", "this", "Gateway, HTTPRoute"}, {"two", "shadow", "that", "Gateway"}},
-		Ran:     []pageTest{{"A", []string{failed, passed}}, {"B", []string{passed, ""}}, {"C", []string{"", passed}}},
+		Ran: []pageTest{
+			{"A", []string{failed, passed}},
+			{"B", []string{passed, ""}},
+			{"C", []string{"", passed}},
+			{"GatewayInvalidTLSBackendConfiguration", []string{passed, ""}},
+		},
+		InSpite: []pageNote{{"GatewayInvalidTLSBackendConfiguration", "one", "BackendTLSPolicy"}},
 		Notes:   []pageNote{{"C", "one", "it is not for this class"}},
 		Reasons: []pageReason{{sendsTraffic, "D, E"}, {"it is rare", "F"}},
 	}

@@ -63,7 +63,7 @@ func (c *cluster) run(t *testing.T, r run) result {
 		t.Fatal(err)
 	}
 	made := result{run: r, claimed: conformance.SupportedFeatures, left: map[string]string{}, outcomes: observed.outcomes}
-	var inSpite []suite.ConformanceTest
+	var unclaimed []suite.ConformanceTest
 	for _, test := range tests.ConformanceTests {
 		reason := r.reason(test, made.claimed)
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), test.ShortName) {
@@ -74,7 +74,7 @@ func (c *cluster) run(t *testing.T, r run) result {
 		case reason != "":
 			made.left[test.ShortName] = reason
 		case !claimed:
-			inSpite = append(inSpite, test)
+			unclaimed = append(unclaimed, test)
 		}
 		if reason != "" || !claimed {
 			conformance.SkipTests.Insert(test.ShortName)
@@ -87,7 +87,7 @@ func (c *cluster) run(t *testing.T, r run) result {
 	if made.report, err = conformance.Report(); err != nil {
 		t.Error(err)
 	}
-	for _, test := range inSpite {
+	for _, test := range unclaimed {
 		// The one test that the suite is told to run runs whatever is claimed.
 		conformance.SkipTests.Delete(test.ShortName)
 		conformance.RunTest = test.ShortName
