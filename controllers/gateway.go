@@ -24,6 +24,7 @@ type gatewayReconciler struct {
 func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	gw := &gatewayv1.Gateway{}
 	if err := r.client.Get(ctx, req.NamespacedName, gw); err != nil {
+		r.reaches.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if gw.DeletionTimestamp != nil {

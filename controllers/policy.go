@@ -68,15 +68,12 @@ func (r *policyReconciler) ancestors(ctx context.Context, policy v1alpha1.Policy
 	}
 	found := foundAncestors{policy: policy, source: parsed.Ref(), verdict: v, all: map[string]*status.Ancestor{}, matched: map[int]bool{}}
 	for i := range gateways {
-		in, err := r.inputsOf(ctx, &gateways[i])
+		in, err := r.partsIn(ctx, &gateways[i])
 		if err != nil {
 			return nil, err
 		}
-		if in == nil {
-			continue
-		}
-		for _, reach := range desired.Reaches(*in) {
-			found.add(in, reach)
+		if in != nil {
+			found.add(in)
 		}
 	}
 	var ancestors []status.Ancestor
@@ -107,19 +104,16 @@ type foundAncestors struct {
 	matched map[int]bool
 }
 
-// add notes the part that the policy has in a path, or would have if its target references were accepted there.
-func (f *foundAncestors) add(in *desired.Inputs, reach desired.Reach) {
-	for _, c := range reach.Values.Contributions {
-		if c.Source == f.source {
-			ancestor := f.at(in.Merged.Gateway, reach.Parent, c.Refs)
-			ancestor.Contributions = append(ancestor.Contributions, c)
+// add notes the parts that the policy has in a Gateway, or would have if its target references were accepted there.
+func (f *foundAncestors) add(in *parts) {
+	for _, part := range in.of[f.source] {
+		if c := part.contribution; c != nil {
+			ancestor := f.at(in.gateway, part.parent, c.Refs)
+			ancestor.Contributions = append(ancestor.Contributions, *c)
+			continue
 		}
-	}
-	for _, refusal := range reach.Values.Refused {
-		if refusal.Source == f.source {
-			refused := desired.Refused(f.policy, in.Snapshot.Blueprint.Name, refusal.Refs)
-			f.at(in.Merged.Gateway, reach.Parent, refusal.Refs).Refused = &refused
-		}
+		refused := desired.Refused(f.policy, in.blueprint, part.refusal.Refs)
+		f.at(in.gateway, part.parent, part.refusal.Refs).Refused = &refused
 	}
 }
 
@@ -154,8 +148,8 @@ func (r *policyReconciler) within(ctx context.Context, policy v1alpha1.Policy) (
 	return gateways, nil
 }
 
-// inputsOf are those of a Gateway; nil while its blueprint cannot be used.
-func (r *policyReconciler) inputsOf(ctx context.Context, gw *gatewayv1.Gateway) (*desired.Inputs, error) {
+// partsIn are those that policies have in a Gateway; nil while its blueprint cannot be used.
+func (r *policyReconciler) partsIn(ctx context.Context, gw *gatewayv1.Gateway) (*parts, error) {
 	class, err := r.fetch.Class(ctx, gw.Spec.GatewayClassName)
 	if class == nil || err != nil {
 		return nil, err
@@ -168,8 +162,7 @@ func (r *policyReconciler) inputsOf(ctx context.Context, gw *gatewayv1.Gateway) 
 	if ready == nil {
 		return nil, nil
 	}
-	in := r.inputs(ctx, snapshot, ready)
-	return &in, nil
+	return r.reaches.get(snapshot, ready, func() desired.Inputs { return r.inputs(ctx, snapshot, ready) }), nil
 }
 
 // unmatched is the verdict on a target reference that takes part in nothing.

@@ -76,7 +76,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		fetch:    fetch.New(mgr.GetClient(), o.ControllerNamespace),
 		children: children,
 		applier:  applier,
-		programs: newPrograms(), policies: newPolicies(), written: newWritten(), counts: newCounts(), postponed: newPostponed(),
+		programs: newPrograms(), policies: newPolicies(), reaches: newReaches(),
+		written: newWritten(), counts: newCounts(), postponed: newPostponed(),
 		events:              mgr.GetEventRecorder("gatewright"),
 		controllerNamespace: o.ControllerNamespace,
 	}

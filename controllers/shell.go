@@ -37,6 +37,7 @@ type shell struct {
 	policies *policies
 	written  *written
 	counts   *counts
+	reaches  *reaches
 	*postponed
 	events events.EventRecorder
 
