@@ -324,6 +324,9 @@ func (p *convergence) prune(ctx context.Context, owned []*unstructured.Unstructu
 	for _, o := range pruning.Held {
 		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "not rendered now; kept until every template renders and every object is applied"))
 	}
+	for _, o := range pruning.Later {
+		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "not rendered any more; goes after what stands on it"))
+	}
 	for _, o := range pruning.Kept {
 		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "carries this parent's label, but was not applied for it; left alone"))
 	}

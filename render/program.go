@@ -49,6 +49,17 @@ func (s *Set) Names() []string {
 	return names
 }
 
+// Depth is how long the longest chain of templates is that a template reads, each by the one before; 0 if it reads none.
+func (s *Set) Depth(name string) int {
+	depth := map[string]int{}
+	for _, u := range s.units {
+		for _, read := range u.reads {
+			depth[u.source.name] = max(depth[u.source.name], depth[read]+1)
+		}
+	}
+	return depth[name]
+}
+
 // Reads says whether the live objects of a template are read by another template or by the status template.
 func (s *Set) Reads(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||

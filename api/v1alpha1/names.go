@@ -19,6 +19,9 @@ const (
 	LabelTemplate = GroupName + "/template"
 	// AnnotationOwner names the owner for people, and for objects that can have no ownerReference: "Gateway/ns/name".
 	AnnotationOwner = GroupName + "/owner"
+	// AnnotationOrder is set on objects of templates that read other templates' live objects: how long the longest chain of such
+	// templates is that the object stands on. What stands on others is deleted before them.
+	AnnotationOrder = GroupName + "/order"
 	// AnnotationRendered holds a hash of the object as it was rendered; an object whose hash and field ownership both
 	// still stand is not applied again.
 	AnnotationRendered = GroupName + "/rendered"

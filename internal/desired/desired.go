@@ -170,9 +170,21 @@ func (p *Parent) Advance(observed Observed) []render.Object {
 			namespace = ""
 		}
 		object.SetNamespace(namespace)
+		if depth := p.set.Depth(object.Template); depth > 0 {
+			setAnnotation(object.Unstructured, v1alpha1.AnnotationOrder, strconv.Itoa(depth))
+		}
 		p.Owner.stamp(object.Template, object.Unstructured, p.marks)
 	}
 	return objects
+}
+
+func setAnnotation(o *unstructured.Unstructured, key, value string) {
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	o.SetAnnotations(annotations)
 }
 
 // Kinds are all that objects of the rendering may have.

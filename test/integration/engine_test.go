@@ -1,14 +1,17 @@
 package integration_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 )
@@ -149,4 +152,45 @@ func TestWhatIsFoughtOverIsRestoredLessOften(t *testing.T) {
 	})
 	becomes(t, "something new is written at once", map[string]string{"one": "2"}, w.data("edge"))
 	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
+}
+
+// dependentTemplate yields an object that stands on that of the template "priority".
+const dependentTemplate = `
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata:
+  name: {{ (index .Resources.priority 0).metadata.name }}-top
+value: 1001
+`
+
+func TestWhatStandsOnAnotherIsDeletedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.class(templates{"priority": priorityClassTemplate, "dependent": dependentTemplate}, clusterScoped)
+	gw := w.gateway("edge")
+	base := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-edge"}}
+	top := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-edge-top"}}
+	becomes(t, "the Gateway is Programmed", programmed, w.gatewayConditions("edge"))
+	const hold = "example.com/hold"
+	change(w, top, func(o *schedulingv1.PriorityClass) { o.Finalizers = []string{hold} })
+
+	w.delete(gw)
+	eventually(t, "what stands on top is deleted, and held", func() error {
+		if read(w, top).DeletionTimestamp == nil {
+			return errors.New("nobody has deleted it")
+		}
+		return nil
+	})
+	// The Gateway is looked at again, and what the other stands on stays.
+	change(w, top, func(o *schedulingv1.PriorityClass) {
+		metav1.SetMetaDataAnnotation(&o.ObjectMeta, "example.com/note", "look")
+	})
+	change(w, gw, func(gw *gatewayv1.Gateway) { gw.Labels = map[string]string{"look": "again"} })
+	if read(w, base).DeletionTimestamp != nil {
+		t.Error("what the other stands on was deleted too")
+	}
+
+	change(w, top, func(o *schedulingv1.PriorityClass) { o.Finalizers = nil })
+	w.gone(gw)
+	w.gone(base)
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,8 +61,10 @@ func marked(live *unstructured.Unstructured, owner types.UID) bool {
 
 // Pruning is what is to become of owned objects that are no longer rendered.
 type Pruning struct {
-	// Delete may go, dependents before what they depend on as far as the order of the input tells.
+	// Delete may go now: of what is not wanted any more, what nothing else stands on.
 	Delete []*unstructured.Unstructured
+	// Later may go once others are gone, which stand on it.
+	Later []*unstructured.Unstructured
 	// Held would go, but not all of the parent is settled yet.
 	Held []*unstructured.Unstructured
 	// Kept are labelled as owned, but lack another mark of ownership, so that somebody else may have put the label there.
@@ -78,18 +81,39 @@ type Pruning struct {
 // The caller adds the last safeguard, a UID precondition on the delete.
 func Prune(rendered map[desired.Identity]bool, owned []*unstructured.Unstructured, owner types.UID, settled bool) Pruning {
 	var p Pruning
-	for _, o := range slices.Backward(owned) {
+	var unwanted []*unstructured.Unstructured
+	highest := 0
+	for _, o := range owned {
 		switch {
-		case rendered[desired.IdentityOf(o)] || !Owned(o, owner) || o.GetDeletionTimestamp() != nil:
+		case rendered[desired.IdentityOf(o)] || !Owned(o, owner):
+		case o.GetDeletionTimestamp() != nil:
+			highest = max(highest, order(o))
 		case !Deletable(o, owner):
 			p.Kept = append(p.Kept, o)
 		case !settled:
 			p.Held = append(p.Held, o)
 		default:
+			highest = max(highest, order(o))
+			unwanted = append(unwanted, o)
+		}
+	}
+	for _, o := range unwanted {
+		if order(o) == highest {
 			p.Delete = append(p.Delete, o)
+		} else {
+			p.Later = append(p.Later, o)
 		}
 	}
 	return p
+}
+
+// order is how many others an object stands on, one upon the other. What somebody else has written there counts as nothing.
+func order(o *unstructured.Unstructured) int {
+	n, err := strconv.Atoi(o.GetAnnotations()[v1alpha1.AnnotationOrder])
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // Deletable says whether an object bears all the marks of having been applied for the parent, see Prune.

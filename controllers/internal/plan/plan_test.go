@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/desired"
 )
 
@@ -165,14 +166,27 @@ func TestPrune(t *testing.T) {
 	foreign := ours("foreign", func(o *unstructured.Unstructured) { o.SetLabels(nil) })
 	going := ours("going", func(o *unstructured.Unstructured) { now := metav1.Now(); o.SetDeletionTimestamp(&now) })
 
+	standing := func(name, order string) *unstructured.Unstructured {
+		return ours(name, func(o *unstructured.Unstructured) {
+			o.SetAnnotations(map[string]string{v1alpha1.AnnotationOrder: order})
+		})
+	}
+	middle, top, alsoTop, goingTop := standing("middle", "1"), standing("top", "2"), standing("also-top", "2"), standing("going-top", "2")
+	goingTop.SetDeletionTimestamp(going.GetDeletionTimestamp())
+
 	cases := map[string]struct {
 		owned   []*unstructured.Unstructured
 		settled bool
 		want    Pruning
 	}{
 		"what is rendered stays": {[]*unstructured.Unstructured{rendered}, true, Pruning{}},
-		"what is not rendered goes, the last one first": {
-			[]*unstructured.Unstructured{older, rendered, stale}, true, Pruning{Delete: []*unstructured.Unstructured{stale, older}}},
+		"what is not rendered goes": {
+			[]*unstructured.Unstructured{older, rendered, stale}, true, Pruning{Delete: []*unstructured.Unstructured{older, stale}}},
+		"what stands on others goes before them": {
+			[]*unstructured.Unstructured{stale, top, middle, alsoTop}, true,
+			Pruning{Delete: []*unstructured.Unstructured{top, alsoTop}, Later: []*unstructured.Unstructured{stale, middle}}},
+		"what others stand on waits until these are gone": {
+			[]*unstructured.Unstructured{stale, goingTop, middle}, true, Pruning{Later: []*unstructured.Unstructured{stale, middle}}},
 		"nothing goes while anything is pending or failed": {
 			[]*unstructured.Unstructured{stale}, false, Pruning{Held: []*unstructured.Unstructured{stale}}},
 		"a cluster-scoped object needs no owner reference": {
