@@ -134,18 +134,21 @@ func programGateway(gateway *gatewayv1.Gateway) {
 	if slices.ContainsFunc(gateway.Spec.Addresses, isUnusable) {
 		set(&gateway.Status.Conditions, gateway.Generation, "Programmed", metav1.ConditionFalse, "AddressNotUsable")
 	}
-	var listeners []gatewayv1.ListenerStatus
+	before := gateway.Status.Listeners
+	gateway.Status.Listeners = nil
 	for _, listener := range gateway.Spec.Listeners {
-		status := gatewayv1.ListenerStatus{Name: listener.Name}
-		for _, before := range gateway.Status.Listeners {
-			if before.Name == listener.Name {
-				status = before
-			}
-		}
-		setTrue(&status.Conditions, gateway.Generation, "Accepted", "Programmed", "ResolvedRefs")
-		listeners = append(listeners, status)
+		gateway.Status.Listeners = append(gateway.Status.Listeners, programListener(listener.Name, before, gateway.Generation))
 	}
-	gateway.Status.Listeners = listeners
+}
+
+// programListener is the status of a listener, given those of before.
+func programListener(name gatewayv1.SectionName, before []gatewayv1.ListenerStatus, generation int64) gatewayv1.ListenerStatus {
+	status := gatewayv1.ListenerStatus{Name: name}
+	if i := slices.IndexFunc(before, func(l gatewayv1.ListenerStatus) bool { return l.Name == name }); i >= 0 {
+		status = before[i]
+	}
+	setTrue(&status.Conditions, generation, "Accepted", "Programmed", "ResolvedRefs")
+	return status
 }
 
 // addresses are those that the inner class gives to a Gateway that asks for some.
@@ -176,18 +179,15 @@ func (p *player) programListenerSet(ctx context.Context, set *gatewayv1.Listener
 		return err
 	}
 	setTrue(&set.Status.Conditions, set.Generation, "Accepted", "Programmed")
-	var listeners []gatewayv1.ListenerEntryStatus
-	for _, listener := range set.Spec.Listeners {
-		status := gatewayv1.ListenerEntryStatus{Name: listener.Name}
-		for _, before := range set.Status.Listeners {
-			if before.Name == listener.Name {
-				status = before
-			}
-		}
-		setTrue(&status.Conditions, set.Generation, "Accepted", "Programmed", "ResolvedRefs")
-		listeners = append(listeners, status)
+	var before []gatewayv1.ListenerStatus
+	for _, listener := range set.Status.Listeners {
+		before = append(before, gatewayv1.ListenerStatus(listener))
 	}
-	set.Status.Listeners = listeners
+	set.Status.Listeners = nil
+	for _, listener := range set.Spec.Listeners {
+		status := programListener(listener.Name, before, set.Generation)
+		set.Status.Listeners = append(set.Status.Listeners, gatewayv1.ListenerEntryStatus(status))
+	}
 	return nil
 }
 
