@@ -180,13 +180,18 @@ func labelled(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-// route makes an HTTPRoute with these parents.
-func (w *world) route(name string, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
-	w.Helper()
-	route := &gatewayv1.HTTPRoute{
+// newRoute is an HTTPRoute with these parents.
+func newRoute(name string, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
+	return &gatewayv1.HTTPRoute{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       gatewayv1.HTTPRouteSpec{CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: parents}},
 	}
+}
+
+// route makes an HTTPRoute with these parents.
+func (w *world) route(name string, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
+	w.Helper()
+	route := newRoute(name, parents...)
 	w.create(route)
 	return route
 }
