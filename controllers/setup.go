@@ -54,9 +54,9 @@ func Scheme() (*runtime.Scheme, error) {
 
 // CacheOptions say what the manager's cache is to hold of each kind.
 func CacheOptions() cache.Options {
-	return cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&corev1.Namespace{}: {Transform: cache.TransformStripManagedFields()},
-	}}
+	// Nobody asks who manages which field of what users and we write, and it may be the larger part of it. An update that says
+	// nothing of it changes nothing of it.
+	return cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
 }
 
 // Setup adds the controllers to a manager whose scheme is that of Scheme. It reads nothing from the cluster yet.
@@ -111,6 +111,7 @@ func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, 
 	labelled, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultLabelSelector: labels.NewSelector().Add(*owned),
+		DefaultTransform:     watch.KeepOurFields,
 		// Whoever reads from this cache takes care not to change what it gets.
 		DefaultUnsafeDisableDeepCopy: &share,
 		ReaderFailOnMissingInformer:  true,

@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,6 +95,16 @@ func NewChildren(
 		queues:  map[string]queue{},
 		deletes: map[schema.GroupVersionKind]map[owner]bool{},
 	}
+}
+
+// KeepOurFields drops from an object which fields are managed by others. Nobody asks for that, and it may be the larger part of it.
+func KeepOurFields(o any) (any, error) {
+	if object, ok := o.(*unstructured.Unstructured); ok {
+		object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+			return entry.Manager != v1alpha1.FieldManager
+		}))
+	}
+	return o, nil
 }
 
 // Source yields a reconcile request for each event on an object whose owner is of this kind.
