@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/apply"
@@ -171,6 +172,7 @@ func (p *convergence) render(ctx context.Context, parent *desired.Parent) status
 	}
 	if parent.Under == nil && outcome.Failed == nil {
 		p.addresses(parent, observed, &outcome)
+		outcome.DataPlaneReason = p.dataPlaneReason(outcome)
 	}
 	return outcome
 }
@@ -291,6 +293,18 @@ func (p *convergence) apply(ctx context.Context, parent *desired.Parent, object 
 		done.retry = errors.Join(done.retry, p.children.Recheck(ctx, gvk.Group))
 	}
 	return done
+}
+
+// dataPlaneReason is the first that an object gives.
+func (p *convergence) dataPlaneReason(outcome status.Outcome) gatewayv1.GatewayConditionReason {
+	for _, object := range outcome.RenderedObjects {
+		if live := p.live[desired.IdentityOf(object.Unstructured)]; live != nil {
+			if reason := status.DataPlaneReason(live); reason != "" {
+				return reason
+			}
+		}
+	}
+	return ""
 }
 
 func (p *convergence) addresses(parent *desired.Parent, observed render.Observed, outcome *status.Outcome) {

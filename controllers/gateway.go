@@ -43,7 +43,7 @@ func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	}
 	ready, why := r.blueprint(snapshot)
 	if ready == nil {
-		return result(r.waiting(ctx, gw, why))
+		return result(r.waiting(ctx, gw, snapshot.ListenerSets, why))
 	}
 	return result(r.implement(ctx, gw, r.inputs(ctx, snapshot, ready)))
 }
@@ -104,13 +104,21 @@ func listenerSetConditions(o client.Object) []metav1.Condition {
 	return o.(*gatewayv1.ListenerSet).Status.Conditions
 }
 
-// waiting reports that a Gateway cannot be looked at yet, and leaves everything else as it is.
-func (r *gatewayReconciler) waiting(ctx context.Context, gw *gatewayv1.Gateway, why verdict.Verdict) error {
+// waiting reports that a Gateway and its ListenerSets cannot be looked at yet, and leaves everything else as it is.
+func (r *gatewayReconciler) waiting(
+	ctx context.Context, gw *gatewayv1.Gateway, sets []*gatewayv1.ListenerSet, why verdict.Verdict,
+) error {
 	if why.OK {
 		// Nothing is wrong; what it waits for is about to be written and wakes it.
 		return nil
 	}
 	after := gw.DeepCopy()
 	status.GatewayWaiting(after, why)
-	return r.update(ctx, gw, after, gatewayConditions)
+	errs := []error{r.update(ctx, gw, after, gatewayConditions)}
+	for _, set := range sets {
+		after := set.DeepCopy()
+		status.ListenerSetWaiting(after)
+		errs = append(errs, r.update(ctx, set, after, listenerSetConditions))
+	}
+	return errors.Join(errs...)
 }

@@ -49,8 +49,18 @@ func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	bundles, err := r.fetch.GatewayAPIVersions(ctx)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	accepted := classVerdict(class, blueprint, v)
 	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusAccepted), accepted, class.Generation)
+	status.Set(&after.Status.Conditions, string(gatewayv1.GatewayClassConditionStatusSupportedVersion),
+		status.SupportedVersion(bundles), class.Generation)
+	if accepted.OK {
+		// While a blueprint is broken, the last good one serves, and what it supports stands.
+		after.Status.SupportedFeatures = gateway.Features(blueprint)
+	}
 	affecting := values.Compute(nil, r.policies.all(policies), values.Target{
 		ControllerNamespace: r.controllerNamespace, Class: values.Object{Name: class.Name, Labels: class.Labels},
 	})

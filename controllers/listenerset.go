@@ -4,8 +4,6 @@ import (
 	"context"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
@@ -19,9 +17,9 @@ type listenerSetReconciler struct {
 
 // Reconcile resets the status of a ListenerSet that has lost its Gateway.
 func (r *listenerSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	set := &gatewayv1.ListenerSet{}
-	if err := r.client.Get(ctx, req.NamespacedName, set); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	set, err := r.fetch.ListenerSet(ctx, req.NamespacedName)
+	if set == nil || err != nil {
+		return ctrl.Result{}, err
 	}
 	key := gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: req.NamespacedName}
 	gw, _, err := r.fetch.ParentGateway(ctx, key)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -43,6 +44,21 @@ var existenceChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) boo
 	return okBefore && okAfter && before.Spec.GatewayClassName != after.Spec.GatewayClassName
 }}
 
+// certificateChanged passes Secrets that come, go, or are thought of otherwise than before. Most changes renew what was good.
+var certificateChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, okBefore := e.ObjectOld.(*corev1.Secret)
+	after, okAfter := e.ObjectNew.(*corev1.Secret)
+	return okBefore && okAfter && fetch.CertificateOf(before) != fetch.CertificateOf(after)
+}}
+
+// versionChanged passes CustomResourceDefinitions of Gateway API that come, go, or say that they are of another version.
+var versionChanged = predicate.And(
+	predicate.NewPredicateFuncs(func(crd client.Object) bool { return fetch.IsGatewayAPI(crd) }), predicate.AnnotationChangedPredicate{},
+)
+
+// comesOrGoes passes objects of which nothing matters but that they are there.
+var comesOrGoes = predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+
 // blueprintChanged passes new generations of a blueprint, and the moment at which its kinds are recorded, which is what
 // Gateways wait for before they apply anything of it.
 var blueprintChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
@@ -52,23 +68,45 @@ var blueprintChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) boo
 		(before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Status.Kinds, after.Status.Kinds))
 }}
 
-func requests[T any, P interface {
-	*T
-	client.Object
-}](ctx context.Context, objects []T, err error) []ctrl.Request {
+// each collects what every object of a list wakes. A list that could not be read wakes nobody.
+func each[T any](ctx context.Context, objects []T, err error, wakes func(context.Context, *T) []ctrl.Request) []ctrl.Request {
 	if err != nil {
 		log.FromContext(ctx).Error(err, "an event could not be mapped to the objects that it concerns")
 		return nil
 	}
 	list := make([]ctrl.Request, 0, len(objects))
 	for i := range objects {
-		list = append(list, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(P(&objects[i]))})
+		list = append(list, wakes(ctx, &objects[i])...)
 	}
 	return list
 }
 
+// requests wake the objects of a list themselves.
+func requests[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, objects []T, err error) []ctrl.Request {
+	return each(ctx, objects, err, func(_ context.Context, o *T) []ctrl.Request { return request(P(o).GetNamespace(), P(o).GetName()) })
+}
+
+func routeRequests(ctx context.Context, routes []gateway.Route, err error) []ctrl.Request {
+	return each(ctx, routes, err, func(_ context.Context, r *gateway.Route) []ctrl.Request {
+		return request(r.Object.GetNamespace(), r.Object.GetName())
+	})
+}
+
+func keyRequests(ctx context.Context, keys []types.NamespacedName, err error) []ctrl.Request {
+	return each(ctx, keys, err, func(_ context.Context, key *types.NamespacedName) []ctrl.Request {
+		return request(key.Namespace, key.Name)
+	})
+}
+
 func request(namespace, name string) []ctrl.Request {
 	return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}
+
+func itself[T client.Object](_ context.Context, o T) []ctrl.Request {
+	return request(o.GetNamespace(), o.GetName())
 }
 
 // unique drops duplicates, which the queue would drop too, but one by one and under a lock.
@@ -94,6 +132,12 @@ func (s *shell) classesOfPolicy(ctx context.Context, policy *v1alpha1.GatewayCla
 	if policy.Namespace != s.controllerNamespace {
 		return nil
 	}
+	classes, err := s.fetch.Classes(ctx)
+	return requests(ctx, classes, err)
+}
+
+// classesOfCRD wakes all classes: each says whether the version of Gateway API is supported.
+func (s *shell) classesOfCRD(ctx context.Context, _ client.Object) []ctrl.Request {
 	classes, err := s.fetch.Classes(ctx)
 	return requests(ctx, classes, err)
 }
@@ -126,14 +170,7 @@ func (s *shell) gatewaysOfClass(ctx context.Context, class *gatewayv1.GatewayCla
 
 func (s *shell) gatewaysOfBlueprint(ctx context.Context, b *v1alpha1.GatewayClassBlueprint) []ctrl.Request {
 	classes, err := s.fetch.ClassesOfBlueprint(ctx, b.Name)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
-	var list []ctrl.Request
-	for i := range classes {
-		list = append(list, s.gatewaysOfClass(ctx, &classes[i])...)
-	}
-	return list
+	return each(ctx, classes, err, s.gatewaysOfClass)
 }
 
 func gatewayOfListenerSet(_ context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
@@ -143,9 +180,9 @@ func gatewayOfListenerSet(_ context.Context, set *gatewayv1.ListenerSet) []ctrl.
 	return nil
 }
 
-func (s *shell) gatewaysOfHTTPRoute(ctx context.Context, route *gatewayv1.HTTPRoute) []ctrl.Request {
+func (s *shell) gatewaysOfRoute(ctx context.Context, route gateway.Route) []ctrl.Request {
 	var list []ctrl.Request
-	for _, parent := range fetch.Parents(gateway.HTTPRoute(route)) {
+	for _, parent := range fetch.Parents(route) {
 		gw, _, err := s.fetch.ParentGateway(ctx, parent)
 		if gw != nil && err == nil {
 			list = append(list, request(gw.Namespace, gw.Name)...)
@@ -160,19 +197,11 @@ func (s *shell) gatewaysOfNamespace(ctx context.Context, namespace *corev1.Names
 	own, err := s.fetch.GatewaysIn(ctx, namespace.Name)
 	list := requests(ctx, own, err)
 	sets, err := s.fetch.ListenerSetsIn(ctx, namespace.Name)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
-	for i := range sets {
-		list = append(list, gatewayOfListenerSet(ctx, &sets[i])...)
-	}
-	routes, err := s.fetch.RoutesIn(ctx, namespace.Name)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
-	for i := range routes {
-		list = append(list, s.gatewaysOfHTTPRoute(ctx, &routes[i])...)
-	}
+	list = append(list, each(ctx, sets, err, gatewayOfListenerSet)...)
+	routes, err := s.fetch.RoutesIn(ctx, gateway.RouteKinds, namespace.Name)
+	list = append(list, each(ctx, routes, err, func(ctx context.Context, r *gateway.Route) []ctrl.Request {
+		return s.gatewaysOfRoute(ctx, *r)
+	})...)
 	return unique(list)
 }
 
@@ -210,30 +239,34 @@ func (s *shell) gatewaysOfTarget(ctx context.Context, target v1alpha1.PolicyTarg
 	}
 	// What a selector matches is for package values to say; a class more costs a look in vain.
 	classes, err := s.fetch.Classes(ctx)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
-	var list []ctrl.Request
-	for i := range classes {
-		list = append(list, s.gatewaysOfClass(ctx, &classes[i])...)
-	}
-	return list
+	return each(ctx, classes, err, s.gatewaysOfClass)
+}
+
+// gatewaysOfSecret wakes the Gateways and, through them, the ListenerSets that name a Secret.
+func (s *shell) gatewaysOfSecret(ctx context.Context, secret *corev1.Secret) []ctrl.Request {
+	names, err := s.fetch.GatewaysNamingSecret(ctx, client.ObjectKeyFromObject(secret))
+	return unique(keyRequests(ctx, names, err))
+}
+
+func (s *shell) gatewaysOfConfigMap(ctx context.Context, config client.Object) []ctrl.Request {
+	names, err := s.fetch.GatewaysNamingConfigMap(ctx, client.ObjectKeyFromObject(config))
+	return keyRequests(ctx, names, err)
+}
+
+// gatewaysOfGrant wakes the Gateways and, through them, the ListenerSets that refer into the namespace of a ReferenceGrant.
+func (s *shell) gatewaysOfGrant(ctx context.Context, grant *gatewayv1.ReferenceGrant) []ctrl.Request {
+	names, err := s.fetch.GatewaysNeedingGrants(ctx, grant.Namespace)
+	return unique(keyRequests(ctx, names, err))
 }
 
 // gatewaysOfCRD wakes the Gateways that may render a kind when it comes to be served, or is served no more.
 func (s *shell) gatewaysOfCRD(ctx context.Context, crd client.Object) []ctrl.Request {
 	blueprints, err := s.fetch.Blueprints(ctx)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
 	group := groupOfCRD(crd)
-	var list []ctrl.Request
-	for i := range blueprints {
-		if slices.ContainsFunc(recordedKinds(&blueprints[i]), func(kind schema.GroupVersionKind) bool { return kind.Group == group }) {
-			list = append(list, s.gatewaysOfBlueprint(ctx, &blueprints[i])...)
-		}
-	}
-	return unique(list)
+	blueprints = slices.DeleteFunc(blueprints, func(b v1alpha1.GatewayClassBlueprint) bool {
+		return !slices.ContainsFunc(recordedKinds(&b), func(kind schema.GroupVersionKind) bool { return kind.Group == group })
+	})
+	return unique(each(ctx, blueprints, err, s.gatewaysOfBlueprint))
 }
 
 // groupOfCRD is the end of its name, "<plural>.<group>". The kind is not part of a CRD's metadata.
@@ -245,17 +278,22 @@ func groupOfCRD(crd client.Object) string {
 // servingDelay is how long after a CRD's last change the API server serves it at the latest. There is no event for that moment.
 const servingDelay = 5 * time.Second
 
-// onCRD wakes objects when a CRD changes, and once more when it is served for certain.
+// onCRD wakes objects when a CRD changes, and once more when it is served for certain. The queue itself cannot be told to do both: what
+// waits in it already is not taken in a second time for later.
 func (s *shell) onCRD(wakes func(context.Context, client.Object) []ctrl.Request) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	wake := func(ctx context.Context, crd client.Object, q queue) {
 		if err := s.children.Recheck(ctx, groupOfCRD(crd)); err != nil {
 			log.FromContext(ctx).Error(err, "the watch on a kind that is gone could not be ended")
 		}
-		for _, r := range wakes(ctx, crd) {
-			q.Add(r)
-			q.AddAfter(r, servingDelay)
+		woken := wakes(ctx, crd)
+		add := func() {
+			for _, r := range woken {
+				q.Add(r)
+			}
 		}
+		add()
+		time.AfterFunc(servingDelay, add)
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, e.Object, q) },
@@ -273,66 +311,87 @@ func (s *shell) listenerSetsOfGateway(ctx context.Context, gw *gatewayv1.Gateway
 
 func (s *shell) listenerSetsOfClass(ctx context.Context, class *gatewayv1.GatewayClass) []ctrl.Request {
 	gateways, err := s.fetch.GatewaysOfClass(ctx, class.Name)
-	if err != nil {
-		return requests[gatewayv1.Gateway](ctx, nil, err)
-	}
-	var list []ctrl.Request
-	for i := range gateways {
-		list = append(list, s.listenerSetsOfGateway(ctx, &gateways[i])...)
-	}
-	return list
+	return each(ctx, gateways, err, s.listenerSetsOfGateway)
 }
 
 // To routes: whatever wakes a Gateway wakes the routes that are rendered with its values and its listeners.
 
-func (s *shell) httpRoutesOf(ctx context.Context, gateways []ctrl.Request) []ctrl.Request {
+// routesUnder wakes the routes of some kinds that name one of the Gateways, or one of their ListenerSets.
+func (s *shell) routesUnder(ctx context.Context, kinds []gatewayv1.Kind, gateways []ctrl.Request) []ctrl.Request {
 	var list []ctrl.Request
 	for _, gw := range gateways {
-		routes, err := s.fetch.RoutesOf(ctx, gateway.KindGateway, gw.NamespacedName)
-		list = append(list, requests(ctx, routes, err)...)
+		routes, err := s.fetch.RoutesOf(ctx, kinds, gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: gw.NamespacedName})
+		list = append(list, routeRequests(ctx, routes, err)...)
 		sets, err := s.fetch.ListenerSetsOf(ctx, gw.NamespacedName)
-		if err != nil {
-			continue
-		}
-		for i := range sets {
-			routes, err := s.fetch.RoutesOf(ctx, gateway.KindListenerSet, client.ObjectKeyFromObject(&sets[i]))
-			list = append(list, requests(ctx, routes, err)...)
-		}
+		list = append(list, each(ctx, sets, err, func(ctx context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
+			return s.routesOfSet(ctx, kinds, set)
+		})...)
 	}
 	return unique(list)
 }
 
-func (s *shell) httpRoutesOfGateway(ctx context.Context, gw *gatewayv1.Gateway) []ctrl.Request {
-	return s.httpRoutesOf(ctx, request(gw.Namespace, gw.Name))
+// routesOfSet wakes the routes of some kinds that name a ListenerSet itself.
+func (s *shell) routesOfSet(ctx context.Context, kinds []gatewayv1.Kind, set *gatewayv1.ListenerSet) []ctrl.Request {
+	key := gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: client.ObjectKeyFromObject(set)}
+	routes, err := s.fetch.RoutesOf(ctx, kinds, key)
+	return routeRequests(ctx, routes, err)
 }
 
-func (s *shell) httpRoutesOfClass(ctx context.Context, class *gatewayv1.GatewayClass) []ctrl.Request {
-	return s.httpRoutesOf(ctx, s.gatewaysOfClass(ctx, class))
+// under wakes the routes of the reconciler's kind that name one of the Gateways, or one of their ListenerSets.
+func (r *routeReconciler) under(ctx context.Context, gateways []ctrl.Request) []ctrl.Request {
+	return r.routesUnder(ctx, r.routeKinds(), gateways)
 }
 
-func (s *shell) httpRoutesOfBlueprint(ctx context.Context, b *v1alpha1.GatewayClassBlueprint) []ctrl.Request {
-	return s.httpRoutesOf(ctx, s.gatewaysOfBlueprint(ctx, b))
+// then wakes what is concerned by the Gateways that an event wakes.
+func then[T client.Object](
+	wakes func(context.Context, T) []ctrl.Request, onwards func(context.Context, []ctrl.Request) []ctrl.Request,
+) func(context.Context, T) []ctrl.Request {
+	return func(ctx context.Context, o T) []ctrl.Request {
+		gateways := wakes(ctx, o)
+		if len(gateways) == 0 {
+			return nil
+		}
+		return onwards(ctx, gateways)
+	}
 }
 
-// httpRoutesOfListenerSet wakes all routes of the Gateway: a set may take a hostname away from another.
-func (s *shell) httpRoutesOfListenerSet(ctx context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
-	own, err := s.fetch.RoutesOf(ctx, gateway.KindListenerSet, client.ObjectKeyFromObject(set))
-	return unique(append(requests(ctx, own, err), s.httpRoutesOf(ctx, gatewayOfListenerSet(ctx, set))...))
+// ofListenerSet wakes all routes of the Gateway: a set may take a hostname away from another.
+func (r *routeReconciler) ofListenerSet(ctx context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
+	own := r.routesOfSet(ctx, r.routeKinds(), set)
+	return unique(append(own, r.under(ctx, gatewayOfListenerSet(ctx, set))...))
 }
 
-func (s *shell) httpRoutesOfNamespace(ctx context.Context, namespace *corev1.Namespace) []ctrl.Request {
-	routes, err := s.fetch.RoutesIn(ctx, namespace.Name)
-	return unique(append(requests(ctx, routes, err), s.httpRoutesOf(ctx, s.gatewaysOfNamespace(ctx, namespace))...))
+func (r *routeReconciler) ofNamespace(ctx context.Context, namespace *corev1.Namespace) []ctrl.Request {
+	return unique(append(r.beside(ctx, namespace.Name), r.under(ctx, r.gatewaysOfNamespace(ctx, namespace))...))
 }
 
-// httpRoutesOfPolicy wakes the routes of the Gateways that a policy may reach, and those beside it.
-func (s *shell) httpRoutesOfPolicy(ctx context.Context, policy client.Object) []ctrl.Request {
-	beside, err := s.fetch.RoutesIn(ctx, policy.GetNamespace())
-	return unique(append(requests(ctx, beside, err), s.httpRoutesOf(ctx, s.gatewaysOfPolicy(ctx, policy))...))
+// ofPolicy wakes the routes of the Gateways that a policy may reach, and those beside it.
+func (r *routeReconciler) ofPolicy(ctx context.Context, policy client.Object) []ctrl.Request {
+	return unique(append(r.beside(ctx, policy.GetNamespace()), r.under(ctx, r.gatewaysOfPolicy(ctx, policy))...))
 }
 
-func (s *shell) httpRoutesOfCRD(ctx context.Context, crd client.Object) []ctrl.Request {
-	return s.httpRoutesOf(ctx, s.gatewaysOfCRD(ctx, crd))
+// ofGrant wakes the routes that refer into the namespace of a ReferenceGrant, and those of Gateways that do.
+func (r *routeReconciler) ofGrant(ctx context.Context, grant *gatewayv1.ReferenceGrant) []ctrl.Request {
+	routes, err := r.fetch.RoutesNeedingGrants(ctx, r.routeKinds(), grant.Namespace)
+	return unique(append(routeRequests(ctx, routes, err), r.under(ctx, r.gatewaysOfGrant(ctx, grant))...))
+}
+
+func (r *routeReconciler) ofService(ctx context.Context, service client.Object) []ctrl.Request {
+	routes, err := r.fetch.RoutesNaming(ctx, r.routeKinds(), client.ObjectKeyFromObject(service))
+	return routeRequests(ctx, routes, err)
+}
+
+func (r *routeReconciler) ofRendering(_ context.Context, rendering *v1alpha1.Rendering) []ctrl.Request {
+	if owner := metav1.GetControllerOf(rendering); owner != nil && owner.Kind == string(r.kind) {
+		return request(rendering.Namespace, owner.Name)
+	}
+	return nil
+}
+
+// beside wakes the routes of a namespace.
+func (r *routeReconciler) beside(ctx context.Context, namespace string) []ctrl.Request {
+	routes, err := r.fetch.RoutesIn(ctx, r.routeKinds(), namespace)
+	return routeRequests(ctx, routes, err)
 }
 
 // To policies: whatever may turn a target up or away, or shadow a value.
@@ -344,16 +403,12 @@ const (
 
 func (s *shell) policyRequests(ctx context.Context, kind, namespace string) []ctrl.Request {
 	policies, err := s.fetch.PoliciesIn(ctx, namespace)
-	if err != nil {
-		return requests[v1alpha1.GatewayConfig](ctx, nil, err)
-	}
-	var list []ctrl.Request
-	for _, policy := range policies {
-		if policy.PolicyKind() == kind {
-			list = append(list, request(policy.GetNamespace(), policy.GetName())...)
+	return each(ctx, policies, err, func(_ context.Context, policy *v1alpha1.Policy) []ctrl.Request {
+		if (*policy).PolicyKind() != kind {
+			return nil
 		}
-	}
-	return list
+		return request((*policy).GetNamespace(), (*policy).GetName())
+	})
 }
 
 // policiesAround wakes the policies that may have a part in the values of Gateways, of their listeners or of their routes: those of
@@ -374,7 +429,7 @@ func (s *shell) policiesAround(ctx context.Context, kind string, gateways []ctrl
 			beside(set.Namespace)
 		}
 	}
-	for _, route := range s.httpRoutesOf(ctx, gateways) {
+	for _, route := range s.routesUnder(ctx, gateway.RouteKinds, gateways) {
 		beside(route.Namespace)
 	}
 	return list
@@ -395,10 +450,10 @@ func (s *shell) policiesOfListenerSet(kind string) func(context.Context, *gatewa
 }
 
 // policiesOfRoute wakes those around its Gateways, too: its own policies may shadow theirs.
-func (s *shell) policiesOfRoute(kind string) func(context.Context, *gatewayv1.HTTPRoute) []ctrl.Request {
-	return func(ctx context.Context, route *gatewayv1.HTTPRoute) []ctrl.Request {
-		list := s.policyRequests(ctx, kind, route.Namespace)
-		return unique(append(list, s.policiesAround(ctx, kind, s.gatewaysOfHTTPRoute(ctx, route))...))
+func (s *shell) policiesOfRoute(kind string) func(context.Context, gateway.Route) []ctrl.Request {
+	return func(ctx context.Context, route gateway.Route) []ctrl.Request {
+		list := s.policyRequests(ctx, kind, route.Object.GetNamespace())
+		return unique(append(list, s.policiesAround(ctx, kind, s.gatewaysOfRoute(ctx, route))...))
 	}
 }
 
@@ -419,14 +474,7 @@ func (s *shell) policiesOfClass(kind string) func(context.Context, *gatewayv1.Ga
 func (s *shell) policiesOfBlueprint(kind string) func(context.Context, *v1alpha1.GatewayClassBlueprint) []ctrl.Request {
 	return func(ctx context.Context, b *v1alpha1.GatewayClassBlueprint) []ctrl.Request {
 		classes, err := s.fetch.ClassesOfBlueprint(ctx, b.Name)
-		if err != nil {
-			return requests[v1alpha1.GatewayConfig](ctx, nil, err)
-		}
-		var list []ctrl.Request
-		for i := range classes {
-			list = append(list, s.policiesOfClass(kind)(ctx, &classes[i])...)
-		}
-		return unique(list)
+		return unique(each(ctx, classes, err, s.policiesOfClass(kind)))
 	}
 }
 

@@ -15,24 +15,32 @@ import (
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/internal/verdict"
 )
 
-// httpRouteReconciler implements HTTPRoutes: what the blueprint of each parent's class renders for them.
-type httpRouteReconciler struct {
+// routeReconciler implements the routes of one kind: what the blueprint of each parent's class renders for them.
+type routeReconciler struct {
 	*shell
+	kind gatewayv1.Kind
+	// empty is a route of the kind.
+	empty client.Object
 }
 
+// routeKinds are its only one.
+func (r *routeReconciler) routeKinds() []gatewayv1.Kind { return []gatewayv1.Kind{r.kind} }
+
 // Reconcile brings about what is rendered for a route under each of its parents, and reports on it.
-func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	object := &gatewayv1.HTTPRoute{}
-	if err := r.client.Get(ctx, req.NamespacedName, object); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+func (r *routeReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	object, err := r.fetch.RouteNamed(ctx, r.kind, req.NamespacedName)
+	if object == nil || err != nil {
+		return ctrl.Result{}, err
 	}
-	owner := desired.OwnerOf(string(gateway.KindHTTPRoute), object)
-	if object.DeletionTimestamp != nil {
+	owner := desired.OwnerOf(string(r.kind), object)
+	if object.GetDeletionTimestamp() != nil {
 		return result(r.finalize(ctx, object, owner))
 	}
-	work, err := r.renderings(ctx, gateway.HTTPRoute(object))
+	route, _ := gateway.RouteOf(object)
+	work, err := r.renderings(ctx, route)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -61,7 +69,7 @@ func (r *httpRouteReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 // routeWork is what a route asks for.
 type routeWork struct {
 	// judged are the route's parents that are ours, in its own order.
-	judged []gateway.Parent
+	judged []judgedParent
 	// renderings are those under the parents that accept it.
 	renderings []routeRendering
 	// hold says that some of what is wanted is not known, as a blueprint cannot be used or a class is gone.
@@ -69,6 +77,12 @@ type routeWork struct {
 	// unjudged are the parents of which nobody can tell whose they are now, as their class is gone. It may come back: what is
 	// rendered for them and what is reported on them stays.
 	unjudged []gateway.ParentKey
+}
+
+// judgedParent is a parent with what is thought of the route under it.
+type judgedParent struct {
+	gateway.Parent
+	resolvedRefs verdict.Verdict
 }
 
 type routeRendering struct {
@@ -85,7 +99,7 @@ func (w routeWork) parents() []*desired.Parent {
 }
 
 // renderings judges the route for every Gateway of ours that it names, itself or through a ListenerSet.
-func (r *httpRouteReconciler) renderings(ctx context.Context, route gateway.Route) (routeWork, error) {
+func (r *routeReconciler) renderings(ctx context.Context, route gateway.Route) (routeWork, error) {
 	var work routeWork
 	seen := map[types.UID]bool{}
 	for _, key := range fetch.Parents(route) {
@@ -122,17 +136,19 @@ func (r *httpRouteReconciler) renderings(ctx context.Context, route gateway.Rout
 	return work, nil
 }
 
-func judgedParents(merged gateway.Merged) []gateway.Parent {
-	var parents []gateway.Parent
+func judgedParents(merged gateway.Merged) []judgedParent {
+	var parents []judgedParent
 	for _, attachment := range merged.Attachments {
-		parents = append(parents, attachment.Parents...)
+		for _, parent := range attachment.Parents {
+			parents = append(parents, judgedParent{parent, attachment.ResolvedRefs})
+		}
 	}
 	return parents
 }
 
 // report writes the Renderings and the route's status, each only if it changed.
-func (r *httpRouteReconciler) report(
-	ctx context.Context, route *gatewayv1.HTTPRoute, owner desired.Owner, work routeWork, done converged,
+func (r *routeReconciler) report(
+	ctx context.Context, route client.Object, owner desired.Owner, work routeWork, done converged,
 ) error {
 	var errs []error
 	under := map[string]status.RouteParent{}
@@ -146,23 +162,24 @@ func (r *httpRouteReconciler) report(
 	}
 	var entries []status.RouteParent
 	for _, parent := range work.judged {
-		entry := under[underName(&parent)]
-		entry.Ref, entry.Accepted = parent.Ref, parent.Accepted
+		entry := under[underName(&parent.Parent)]
+		entry.Ref, entry.Accepted, entry.ResolvedRefs = parent.Ref, parent.Accepted, parent.resolvedRefs
 		entries = append(entries, entry)
 	}
-	after := route.DeepCopy()
+	after := route.DeepCopyObject().(client.Object)
 	unjudged := func(ref gatewayv1.ParentReference) bool {
-		key, ok := gateway.RouteParent(ref, route.Namespace)
+		key, ok := gateway.RouteParent(ref, route.GetNamespace())
 		return ok && slices.Contains(work.unjudged, key)
 	}
-	after.Status.Parents = status.RouteParents(after.Status.Parents, entries, unjudged, route.Generation)
+	reported := status.OfRoute(after)
+	reported.Parents = status.RouteParents(reported.Parents, entries, unjudged, route.GetGeneration())
 	return errors.Join(append(errs, r.update(ctx, route, after, routeConditions))...)
 }
 
 // routeConditions are those of all parents; each type comes once, with the last word.
 func routeConditions(o client.Object) []metav1.Condition {
 	var conditions []metav1.Condition
-	for _, parent := range o.(*gatewayv1.HTTPRoute).Status.Parents {
+	for _, parent := range status.OfRoute(o).Parents {
 		conditions = append(conditions, parent.Conditions...)
 	}
 	return conditions

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,16 +53,15 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// CacheOptions say what the manager's cache is to hold of each kind.
-func CacheOptions() cache.Options {
-	// Nobody asks who manages which field of what users and we write, and it may be the larger part of it. An update that says
-	// nothing of it changes nothing of it.
-	return cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
-}
-
 // Setup adds the controllers to a manager whose scheme is that of Scheme. It reads nothing from the cluster yet.
 func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
-	if err := fetch.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+	for _, required := range []client.Object{&gatewayv1.GatewayClass{}, &gatewayv1.Gateway{}, &v1alpha1.Rendering{}} {
+		if err := fetch.Index(ctx, mgr.GetFieldIndexer(), required); err != nil {
+			return err
+		}
+	}
+	optional, err := newOptional(mgr)
+	if err != nil {
 		return err
 	}
 	// Strict: a field that a kind does not have is a mistake in a template, and must be heard of instead of being dropped.
@@ -73,7 +73,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	s := &shell{
 		client:   mgr.GetClient(),
-		fetch:    fetch.New(mgr.GetClient(), o.ControllerNamespace),
+		fetch:    fetch.New(optional, mgr.GetAPIReader(), o.ControllerNamespace),
+		optional: optional,
 		children: children,
 		applier:  applier,
 		programs: newPrograms(), policies: newPolicies(), reaches: newReaches(),
@@ -81,9 +82,15 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		events:              mgr.GetEventRecorder("gatewright"),
 		controllerNamespace: o.ControllerNamespace,
 	}
-	for _, setup := range []func(manager.Manager, controller.Options) error{
-		s.setupGatewayClass, s.setupBlueprint, s.setupGateway, s.setupListenerSet, s.setupHTTPRoute, s.setupPolicies,
-	} {
+	setups := []func(manager.Manager, controller.Options) error{
+		s.setupKinds, s.setupGatewayClass, s.setupBlueprint, s.setupGateway, s.setupListenerSet, s.setupPolicies,
+	}
+	for _, empty := range optionalKinds {
+		if route, isRoute := gateway.RouteOf(empty); isRoute {
+			setups = append(setups, (&routeReconciler{s, route.Kind, empty}).setup)
+		}
+	}
+	for _, setup := range setups {
 		options := controller.Options{
 			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
@@ -125,15 +132,38 @@ func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, 
 	return watch.NewChildren(labelled, mgr.GetAPIReader(), mgr.GetRESTMapper(), applier.Knows), nil
 }
 
-// specChanged passes what users change, and drops what controllers report.
-var specChanged = builder.WithPredicates(predicate.Or(
+// optionalKinds are those that not every installation of Gateway API has, or not in a version that is known here.
+var optionalKinds = []client.Object{
+	&gatewayv1.ListenerSet{}, &gatewayv1.ReferenceGrant{},
+	&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}, &gatewayv1.TLSRoute{}, &gatewayv1.TCPRoute{}, &gatewayv1.UDPRoute{},
+}
+
+func newOptional(mgr manager.Manager) (*watch.Optional, error) {
+	index := func(ctx context.Context, object client.Object) error {
+		return fetch.Index(ctx, mgr.GetFieldIndexer(), object)
+	}
+	return watch.NewOptional(mgr.GetCache(), mgr.GetAPIReader(), mgr.GetScheme(), index, optionalKinds...)
+}
+
+// specChange passes what users change, and drops what controllers report.
+var specChange = predicate.Or(
 	predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, deletionChanged,
-))
+)
+
+var specChanged = builder.WithPredicates(specChange)
 
 func on[T client.Object](wakes func(context.Context, T) []ctrl.Request) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
 		return wakes(ctx, o.(T))
 	})
+}
+
+func (s *shell) setupKinds(mgr manager.Manager, o controller.Options) error {
+	ours := predicate.NewPredicateFuncs(func(crd client.Object) bool { return s.optional.Has(crd.GetName()) })
+	return ctrl.NewControllerManagedBy(mgr).Named("customresourcedefinition").WithOptions(o).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata,
+			builder.WithPredicates(ours, predicate.ResourceVersionChangedPredicate{})).
+		Complete(&kindsReconciler{shell: s, live: mgr.GetAPIReader()})
 }
 
 func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) error {
@@ -142,6 +172,8 @@ func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) err
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.classesOfBlueprint), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(classOfGateway), builder.WithPredicates(existenceChanged)).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.classesOfPolicy), specChanged).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, on(s.classesOfCRD), builder.OnlyMetadata,
+			builder.WithPredicates(versionChanged)).
 		Complete(&gatewayClassReconciler{s})
 }
 
@@ -155,43 +187,68 @@ func (s *shell) setupBlueprint(mgr manager.Manager, o controller.Options) error 
 }
 
 func (s *shell) setupGateway(mgr manager.Manager, o controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("gateway").WithOptions(o).
+	b := ctrl.NewControllerManagedBy(mgr).Named("gateway").WithOptions(o).
 		For(&gatewayv1.Gateway{}, builder.WithPredicates(s.written.news())).
 		Owns(&v1alpha1.Rendering{}, builder.WithPredicates(s.written.news())).
 		Watches(&gatewayv1.GatewayClass{}, on(s.gatewaysOfClass), specChanged).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.gatewaysOfBlueprint), builder.WithPredicates(blueprintChanged)).
-		Watches(&gatewayv1.ListenerSet{}, on(gatewayOfListenerSet), builder.WithPredicates(s.written.news())).
-		Watches(&gatewayv1.HTTPRoute{}, on(s.gatewaysOfHTTPRoute), specChanged).
+		WatchesRawSource(s.optional.Source(&gatewayv1.ListenerSet{}, on(gatewayOfListenerSet), s.written.news())).
 		Watches(&corev1.Namespace{}, on(s.gatewaysOfNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.gatewaysOfPolicy), specChanged).
 		Watches(&v1alpha1.GatewayConfig{}, on(s.gatewaysOfPolicy), specChanged).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, s.onCRD(s.gatewaysOfCRD), builder.OnlyMetadata).
-		WatchesRawSource(s.children.Source(string(gateway.KindGateway))).
-		Complete(&gatewayReconciler{s})
+		WatchesRawSource(s.optional.Source(&gatewayv1.ReferenceGrant{}, on(s.gatewaysOfGrant), specChange)).
+		WatchesRawSource(s.children.Source(string(gateway.KindGateway)))
+	b = s.watchCertificates(b, func(_ context.Context, gateways []ctrl.Request) []ctrl.Request { return gateways })
+	return s.watchRoutes(b, s.gatewaysOfRoute).Complete(&gatewayReconciler{s})
+}
+
+// watchCertificates has what Gateways and ListenerSets refer to wake what the Gateways wake in turn.
+func (s *shell) watchCertificates(b *builder.Builder, wakes func(context.Context, []ctrl.Request) []ctrl.Request) *builder.Builder {
+	return b.
+		Watches(&corev1.Secret{}, on(then(s.gatewaysOfSecret, wakes)), builder.WithPredicates(certificateChanged)).
+		Watches(&corev1.ConfigMap{}, on(then(s.gatewaysOfConfigMap, wakes)), builder.OnlyMetadata,
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{}))
+}
+
+// watchRoutes has routes of all kinds wake somebody.
+func (s *shell) watchRoutes(b *builder.Builder, wakes func(context.Context, gateway.Route) []ctrl.Request) *builder.Builder {
+	handler := on(func(ctx context.Context, object client.Object) []ctrl.Request {
+		route, _ := gateway.RouteOf(object)
+		return wakes(ctx, route)
+	})
+	for _, object := range optionalKinds {
+		if _, isRoute := gateway.RouteOf(object); isRoute {
+			b = b.WatchesRawSource(s.optional.Source(object, handler, specChange))
+		}
+	}
+	return b
 }
 
 func (s *shell) setupListenerSet(mgr manager.Manager, o controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("listenerset").WithOptions(o).
-		For(&gatewayv1.ListenerSet{}, specChanged).
+		WatchesRawSource(s.optional.Source(&gatewayv1.ListenerSet{}, &handler.EnqueueRequestForObject{}, specChange)).
 		Watches(&gatewayv1.Gateway{}, on(s.listenerSetsOfGateway), specChanged).
 		Watches(&gatewayv1.GatewayClass{}, on(s.listenerSetsOfClass), specChanged).
 		Complete(&listenerSetReconciler{s})
 }
 
-func (s *shell) setupHTTPRoute(mgr manager.Manager, o controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("httproute").WithOptions(o).
-		For(&gatewayv1.HTTPRoute{}, builder.WithPredicates(s.written.news())).
-		Owns(&v1alpha1.Rendering{}, builder.WithPredicates(s.written.news())).
-		Watches(&gatewayv1.Gateway{}, on(s.httpRoutesOfGateway), specChanged).
-		Watches(&gatewayv1.GatewayClass{}, on(s.httpRoutesOfClass), specChanged).
-		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.httpRoutesOfBlueprint), builder.WithPredicates(blueprintChanged)).
-		Watches(&gatewayv1.ListenerSet{}, on(s.httpRoutesOfListenerSet), specChanged).
-		Watches(&corev1.Namespace{}, on(s.httpRoutesOfNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
-		Watches(&v1alpha1.GatewayClassConfig{}, on(s.httpRoutesOfPolicy), specChanged).
-		Watches(&v1alpha1.GatewayConfig{}, on(s.httpRoutesOfPolicy), specChanged).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, s.onCRD(s.httpRoutesOfCRD), builder.OnlyMetadata).
-		WatchesRawSource(s.children.Source(string(gateway.KindHTTPRoute))).
-		Complete(&httpRouteReconciler{s})
+func (r *routeReconciler) setup(mgr manager.Manager, o controller.Options) error {
+	b := ctrl.NewControllerManagedBy(mgr).Named(strings.ToLower(string(r.kind))).WithOptions(o).
+		WatchesRawSource(r.optional.Source(r.empty, &handler.EnqueueRequestForObject{}, r.written.news())).
+		Watches(&v1alpha1.Rendering{}, on(r.ofRendering), builder.WithPredicates(r.written.news())).
+		Watches(&gatewayv1.Gateway{}, on(then(itself[*gatewayv1.Gateway], r.under)), specChanged).
+		Watches(&gatewayv1.GatewayClass{}, on(then(r.gatewaysOfClass, r.under)), specChanged).
+		Watches(&v1alpha1.GatewayClassBlueprint{}, on(then(r.gatewaysOfBlueprint, r.under)), builder.WithPredicates(blueprintChanged)).
+		WatchesRawSource(r.optional.Source(&gatewayv1.ListenerSet{}, on(r.ofListenerSet), specChange)).
+		Watches(&corev1.Namespace{}, on(r.ofNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&v1alpha1.GatewayClassConfig{}, on(r.ofPolicy), specChanged).
+		Watches(&v1alpha1.GatewayConfig{}, on(r.ofPolicy), specChanged).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, r.onCRD(then(r.gatewaysOfCRD, r.under)), builder.OnlyMetadata).
+		WatchesRawSource(r.optional.Source(&gatewayv1.ReferenceGrant{}, on(r.ofGrant), specChange)).
+		Watches(&corev1.Service{}, on(r.ofService), builder.OnlyMetadata, builder.WithPredicates(comesOrGoes)).
+		WatchesRawSource(r.children.Source(string(r.kind)))
+	return r.watchCertificates(b, r.under).Complete(r)
 }
 
 func (s *shell) setupPolicies(mgr manager.Manager, o controller.Options) error {
@@ -200,18 +257,21 @@ func (s *shell) setupPolicies(mgr manager.Manager, o controller.Options) error {
 		"gatewayconfig":      func() v1alpha1.Policy { return &v1alpha1.GatewayConfig{} },
 	} {
 		kind := empty().PolicyKind()
-		err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(o).
+		around := func(ctx context.Context, gateways []ctrl.Request) []ctrl.Request {
+			return s.policiesAround(ctx, kind, gateways)
+		}
+		b := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(o).
 			For(empty().(client.Object)).
 			Watches(&gatewayv1.Gateway{}, on(s.policiesOfGateway(kind)), specChanged).
 			Watches(&gatewayv1.GatewayClass{}, on(s.policiesOfClass(kind)), specChanged).
-			Watches(&gatewayv1.ListenerSet{}, on(s.policiesOfListenerSet(kind)), specChanged).
-			Watches(&gatewayv1.HTTPRoute{}, on(s.policiesOfRoute(kind)), specChanged).
+			WatchesRawSource(s.optional.Source(&gatewayv1.ListenerSet{}, on(s.policiesOfListenerSet(kind)), specChange)).
 			Watches(&corev1.Namespace{}, on(s.policiesOfNamespace(kind)), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 			Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.policiesOfBlueprint(kind)), builder.WithPredicates(blueprintChanged)).
 			Watches(&v1alpha1.GatewayClassConfig{}, on(s.policiesBeside(kind)), specChanged).
 			Watches(&v1alpha1.GatewayConfig{}, on(s.policiesBeside(kind)), specChanged).
-			Complete(&policyReconciler{shell: s, empty: empty})
-		if err != nil {
+			WatchesRawSource(s.optional.Source(&gatewayv1.ReferenceGrant{}, on(then(s.gatewaysOfGrant, around)), specChange))
+		b = s.watchCertificates(b, around)
+		if err := s.watchRoutes(b, s.policiesOfRoute(kind)).Complete(&policyReconciler{shell: s, empty: empty}); err != nil {
 			return err
 		}
 	}
@@ -225,7 +285,7 @@ func NewManager(config *rest.Config, o Options, adjust func(*ctrl.Options)) (man
 	if err != nil {
 		return nil, err
 	}
-	options := ctrl.Options{Scheme: scheme, Cache: CacheOptions()}
+	options := ctrl.Options{Scheme: scheme, Cache: fetch.CacheOptions()}
 	adjust(&options)
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {

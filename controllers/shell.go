@@ -31,6 +31,7 @@ import (
 type shell struct {
 	client   client.Client
 	fetch    *fetch.Fetcher
+	optional *watch.Optional
 	children *watch.Children
 	applier  *apply.Applier
 	programs *programs

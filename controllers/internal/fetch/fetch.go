@@ -5,31 +5,52 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/gateway-api/pkg/consts"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/gateway"
 )
 
+// Reader reads from a cache that knows Go types of the kinds that it holds.
+type Reader interface {
+	client.Reader
+	Scheme() *runtime.Scheme
+}
+
 // Fetcher reads from the cache.
 type Fetcher struct {
-	reader client.Reader
+	reader Reader
+	// live asks the API server itself.
+	live        client.Reader
+	authorities authorities
 	// ControllerNamespace is where policies reach all Gateways of a class.
 	controllerNamespace string
 }
 
-// New returns a Fetcher over a cache that was told of the indexes, see Index.
-func New(reader client.Reader, controllerNamespace string) *Fetcher {
-	return &Fetcher{reader: reader, controllerNamespace: controllerNamespace}
+// New returns a Fetcher over a cache that was told of the indexes and holds what CacheOptions say. live asks the API server itself,
+// for nothing but ConfigMaps that a Gateway refers to.
+func New(reader Reader, live client.Reader, controllerNamespace string) *Fetcher {
+	return &Fetcher{
+		reader: reader, live: live, controllerNamespace: controllerNamespace,
+		authorities: authorities{known: map[types.NamespacedName]judgedConfigMap{}},
+	}
 }
 
-// Gateway collects everything that may be known about a Gateway of one of our classes.
+// Gateway collects everything that may be known about a Gateway of one of our classes, save for what its routes refer to: that is for
+// the routes' own status, and there may be very many.
 func (f *Fetcher) Gateway(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway) (gateway.Snapshot, error) {
 	s, err := f.listeners(ctx, class, gw)
 	if err != nil {
@@ -58,12 +79,19 @@ func (f *Fetcher) Route(
 	if err := f.namespace(ctx, &s, route.Object.GetNamespace()); err != nil {
 		return s, err
 	}
+	if err := f.resolve(ctx, &s, gateway.ReferencesOfRoute(route)); err != nil {
+		return s, err
+	}
 	return s, f.policies(ctx, &s)
 }
 
 // listeners collects the Gateway, its blueprint, its ListenerSets and their namespaces.
 func (f *Fetcher) listeners(ctx context.Context, class *gatewayv1.GatewayClass, gw *gatewayv1.Gateway) (gateway.Snapshot, error) {
-	s := gateway.Snapshot{Class: class, Gateway: gw, Namespaces: map[string]labels.Set{}}
+	s := gateway.Snapshot{
+		Class: class, Gateway: gw, Namespaces: map[string]labels.Set{},
+		Secrets: map[types.NamespacedName]gateway.Certificate{}, ConfigMaps: map[types.NamespacedName]gateway.Certificate{},
+		Services: map[types.NamespacedName]bool{},
+	}
 	if name, ok := BlueprintOf(class); ok {
 		blueprint, err := f.Blueprint(ctx, name)
 		if err != nil {
@@ -81,7 +109,10 @@ func (f *Fetcher) listeners(ctx context.Context, class *gatewayv1.GatewayClass, 
 			return s, err
 		}
 	}
-	return s, f.namespace(ctx, &s, gw.Namespace)
+	if err := f.namespace(ctx, &s, gw.Namespace); err != nil {
+		return s, err
+	}
+	return s, f.resolve(ctx, &s, s.References())
 }
 
 // routes finds the routes of the Gateway and of its ListenerSets.
@@ -93,21 +124,47 @@ func (f *Fetcher) routes(ctx context.Context, s gateway.Snapshot) ([]gateway.Rou
 	var routes []gateway.Route
 	seen := map[types.UID]bool{}
 	for _, parent := range parents {
-		var list gatewayv1.HTTPRouteList
-		if err := f.list(ctx, &list, routesByParent, parent); err != nil {
+		of, err := f.routesWith(ctx, gateway.RouteKinds, client.MatchingFields{routesByParent: parent})
+		if err != nil {
 			return nil, err
 		}
-		for i := range list.Items {
-			if route := &list.Items[i]; !seen[route.UID] && route.DeletionTimestamp == nil {
-				seen[route.UID] = true
-				routes = append(routes, gateway.HTTPRoute(route))
+		for _, route := range of {
+			if uid := route.Object.GetUID(); !seen[uid] && route.Object.GetDeletionTimestamp() == nil {
+				seen[uid] = true
+				routes = append(routes, route)
 			}
 		}
 	}
 	return routes, nil
 }
 
-// policies collects the candidates: all policies of the controller's namespace and of every namespace in the snapshot.
+// routesWith are the routes of some kinds that options select.
+func (f *Fetcher) routesWith(ctx context.Context, kinds []gatewayv1.Kind, options ...client.ListOption) ([]gateway.Route, error) {
+	var routes []gateway.Route
+	for _, kind := range kinds {
+		empty, err := f.reader.Scheme().New(routeKind(kind + "List"))
+		if err != nil {
+			return nil, fmt.Errorf("reading %ss: %w", kind, err)
+		}
+		list := empty.(client.ObjectList)
+		if err := f.reader.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+			return nil, fmt.Errorf("reading %ss: %w", kind, err)
+		}
+		err = meta.EachListItem(list, func(item runtime.Object) error {
+			if route, ok := gateway.RouteOf(item.(metav1.Object)); ok {
+				routes = append(routes, route)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading %ss: %w", kind, err)
+		}
+	}
+	return routes, nil
+}
+
+// policies collects the candidates: all policies of the controller's namespace and of every namespace in the snapshot. Among them is
+// what the Gateway may name as its parameters.
 func (f *Fetcher) policies(ctx context.Context, s *gateway.Snapshot) error {
 	namespaces := slices.Collect(maps.Keys(s.Namespaces))
 	if !slices.Contains(namespaces, f.controllerNamespace) {
@@ -120,6 +177,7 @@ func (f *Fetcher) policies(ctx context.Context, s *gateway.Snapshot) error {
 		}
 		s.Policies = append(s.Policies, policies...)
 	}
+	s.Configs = configs(s.Policies, s.Gateway.Namespace)
 	return nil
 }
 
@@ -161,9 +219,9 @@ func (f *Fetcher) Class(ctx context.Context, name gatewayv1.ObjectName) (*gatewa
 func (f *Fetcher) ParentGateway(ctx context.Context, parent gateway.ParentKey) (*gatewayv1.Gateway, *gatewayv1.GatewayClass, error) {
 	key := parent.NamespacedName
 	if parent.Kind == gateway.KindListenerSet {
-		set := &gatewayv1.ListenerSet{}
-		if err := f.get(ctx, key, set); err != nil {
-			return nil, nil, client.IgnoreNotFound(err)
+		set, err := f.ListenerSet(ctx, key)
+		if set == nil || err != nil {
+			return nil, nil, err
 		}
 		var ok bool
 		if key, ok = gateway.ParentGateway(set); !ok {
@@ -205,11 +263,35 @@ func (f *Fetcher) ListenerSetsOf(ctx context.Context, gw types.NamespacedName) (
 	return list.Items, err
 }
 
-// RoutesOf returns the HTTPRoutes that name a parent.
-func (f *Fetcher) RoutesOf(ctx context.Context, kind gatewayv1.Kind, parent types.NamespacedName) ([]gatewayv1.HTTPRoute, error) {
-	var list gatewayv1.HTTPRouteList
-	err := f.list(ctx, &list, routesByParent, parentKey(kind, parent))
-	return list.Items, err
+func routeKind(kind gatewayv1.Kind) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: string(kind)}
+}
+
+// RoutesOf returns the routes of some kinds that name a parent.
+func (f *Fetcher) RoutesOf(ctx context.Context, kinds []gatewayv1.Kind, parent gateway.ParentKey) ([]gateway.Route, error) {
+	return f.routesWith(ctx, kinds, client.MatchingFields{routesByParent: parentKey(parent.Kind, parent.NamespacedName)})
+}
+
+// RouteNamed returns the route of a kind and name as an object, or nil.
+func (f *Fetcher) RouteNamed(ctx context.Context, kind gatewayv1.Kind, key types.NamespacedName) (client.Object, error) {
+	empty, err := f.reader.Scheme().New(routeKind(kind))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %s: %w", kind, key, err)
+	}
+	route := empty.(client.Object)
+	if err := f.get(ctx, key, route); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return route, nil
+}
+
+// ListenerSet returns the ListenerSet of that name, or nil.
+func (f *Fetcher) ListenerSet(ctx context.Context, key types.NamespacedName) (*gatewayv1.ListenerSet, error) {
+	set := &gatewayv1.ListenerSet{}
+	if err := f.get(ctx, key, set); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return set, nil
 }
 
 func (f *Fetcher) namespace(ctx context.Context, s *gateway.Snapshot, name string) error {
@@ -304,13 +386,9 @@ func (f *Fetcher) ListenerSetsIn(ctx context.Context, namespace string) ([]gatew
 	return list.Items, nil
 }
 
-// RoutesIn returns the HTTPRoutes of a namespace.
-func (f *Fetcher) RoutesIn(ctx context.Context, namespace string) ([]gatewayv1.HTTPRoute, error) {
-	var list gatewayv1.HTTPRouteList
-	if err := f.reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("reading HTTPRoutes of namespace %s: %w", namespace, err)
-	}
-	return list.Items, nil
+// RoutesIn returns the routes of some kinds in a namespace.
+func (f *Fetcher) RoutesIn(ctx context.Context, kinds []gatewayv1.Kind, namespace string) ([]gateway.Route, error) {
+	return f.routesWith(ctx, kinds, client.InNamespace(namespace))
 }
 
 // Classes returns the GatewayClasses of ours.
@@ -326,4 +404,26 @@ func (f *Fetcher) Classes(ctx context.Context) ([]gatewayv1.GatewayClass, error)
 		}
 	}
 	return ours, nil
+}
+
+// GatewayAPIVersions returns the versions that the CRDs of Gateway API say they are of, in their annotation bundle-version, "" for one
+// that says nothing.
+func (f *Fetcher) GatewayAPIVersions(ctx context.Context) ([]string, error) {
+	var crds metav1.PartialObjectMetadataList
+	crds.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+	if err := f.reader.List(ctx, &crds, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("reading CustomResourceDefinitions: %w", err)
+	}
+	var versions []string
+	for i := range crds.Items {
+		if IsGatewayAPI(&crds.Items[i]) {
+			versions = append(versions, crds.Items[i].Annotations[consts.BundleVersionAnnotation])
+		}
+	}
+	return versions, nil
+}
+
+// IsGatewayAPI says whether a CustomResourceDefinition is one of Gateway API.
+func IsGatewayAPI(crd metav1.Object) bool {
+	return strings.HasSuffix(crd.GetName(), "."+gatewayv1.GroupName)
 }

@@ -26,45 +26,87 @@ const (
 	routesByParent = "gatewright/parent"
 	// renderingsByOwner finds Renderings by the uid of the Gateway or route that they are about.
 	renderingsByOwner = "gatewright/owner"
+	// bySecret, byConfigMap and byService find Gateways, ListenerSets and routes by what they refer to, "namespace/name", and byGrants
+	// by the namespaces whose ReferenceGrants decide whether they may.
+	bySecret    = "gatewright/secret"
+	byConfigMap = "gatewright/configmap"
+	byService   = "gatewright/service"
+	byGrants    = "gatewright/grants"
 )
 
-// Index tells the cache which indexes to keep. It is to be called before the cache starts.
-func Index(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, index := range []struct {
-		object client.Object
-		name   string
-		keys   client.IndexerFunc
-	}{
-		{&gatewayv1.Gateway{}, gatewaysByClass, func(o client.Object) []string {
-			return []string{string(o.(*gatewayv1.Gateway).Spec.GatewayClassName)}
-		}},
-		{&gatewayv1.GatewayClass{}, classesByBlueprint, func(o client.Object) []string {
+// Index tells the cache which indexes to keep of an object's kind.
+func Index(ctx context.Context, indexer client.FieldIndexer, object client.Object) error {
+	for name, keys := range indexesOf(object) {
+		if err := indexer.IndexField(ctx, object, name, keys); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", object, name, err)
+		}
+	}
+	return nil
+}
+
+func indexesOf(object client.Object) map[string]client.IndexerFunc {
+	switch object.(type) {
+	case *gatewayv1.Gateway:
+		return map[string]client.IndexerFunc{
+			gatewaysByClass: func(o client.Object) []string { return []string{string(o.(*gatewayv1.Gateway).Spec.GatewayClassName)} },
+			bySecret:        secretKeys, byConfigMap: configMapKeys, byGrants: grantKeys,
+		}
+	case *gatewayv1.GatewayClass:
+		return map[string]client.IndexerFunc{classesByBlueprint: func(o client.Object) []string {
 			if name, ok := BlueprintOf(o.(*gatewayv1.GatewayClass)); ok {
 				return []string{name}
 			}
 			return nil
-		}},
-		{&gatewayv1.ListenerSet{}, setsByGateway, func(o client.Object) []string {
-			if parent, ok := gateway.ParentGateway(o.(*gatewayv1.ListenerSet)); ok {
-				return []string{parent.String()}
-			}
-			return nil
-		}},
-		{&gatewayv1.HTTPRoute{}, routesByParent, func(o client.Object) []string {
-			return parentKeys(gateway.HTTPRoute(o.(*gatewayv1.HTTPRoute)))
-		}},
-		{&v1alpha1.Rendering{}, renderingsByOwner, func(o client.Object) []string {
+		}}
+	case *gatewayv1.ListenerSet:
+		return map[string]client.IndexerFunc{
+			setsByGateway: func(o client.Object) []string {
+				if parent, ok := gateway.ParentGateway(o.(*gatewayv1.ListenerSet)); ok {
+					return []string{parent.String()}
+				}
+				return nil
+			},
+			bySecret: secretKeys, byGrants: grantKeys,
+		}
+	case *v1alpha1.Rendering:
+		return map[string]client.IndexerFunc{renderingsByOwner: func(o client.Object) []string {
 			if owner := metav1.GetControllerOf(o); owner != nil {
 				return []string{string(owner.UID)}
 			}
 			return nil
-		}},
-	} {
-		if err := indexer.IndexField(ctx, index.object, index.name, index.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", index.object, index.name, err)
-		}
+		}}
+	}
+	if _, isRoute := gateway.RouteOf(object); isRoute {
+		return map[string]client.IndexerFunc{routesByParent: parentKeys, byService: serviceKeys, byGrants: grantKeys}
 	}
 	return nil
+}
+
+func secretKeys(o client.Object) []string    { return nameKeys(references(o).Secrets) }
+func configMapKeys(o client.Object) []string { return nameKeys(references(o).ConfigMaps) }
+func serviceKeys(o client.Object) []string   { return nameKeys(references(o).Services) }
+func grantKeys(o client.Object) []string     { return references(o).Namespaces }
+
+// references are those of a Gateway, ListenerSet or route.
+func references(object client.Object) gateway.References {
+	switch o := object.(type) {
+	case *gatewayv1.Gateway:
+		return gateway.ReferencesOfGateway(o)
+	case *gatewayv1.ListenerSet:
+		return gateway.ReferencesOfListenerSet(o)
+	}
+	if route, isRoute := gateway.RouteOf(object); isRoute {
+		return gateway.ReferencesOfRoute(route)
+	}
+	return gateway.References{}
+}
+
+func nameKeys(names []types.NamespacedName) []string {
+	keys := make([]string, 0, len(names))
+	for _, name := range names {
+		keys = append(keys, name.String())
+	}
+	return keys
 }
 
 // BlueprintOf returns the name of the blueprint that a GatewayClass of ours refers to, if it refers to one.
@@ -85,7 +127,8 @@ func Parents(route gateway.Route) []gateway.ParentKey {
 	return parents
 }
 
-func parentKeys(route gateway.Route) []string {
+func parentKeys(o client.Object) []string {
+	route, _ := gateway.RouteOf(o)
 	var keys []string
 	for _, parent := range Parents(route) {
 		keys = append(keys, parentKey(parent.Kind, parent.NamespacedName))

@@ -85,7 +85,7 @@ func TestPoliciesOfOtherNamespacesAreNotLookedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.cache.listed = map[string]int{}
-			snapshot, err := c.fetch(New(&c.cache, "system"))
+			snapshot, err := c.fetch(New(&c.cache, &c.cache, "system"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,15 @@ func Set(conditions *[]metav1.Condition, conditionType string, v verdict.Verdict
 	set(conditions, conditionType, status, v, generation)
 }
 
+// setOrRemove sets a condition that is only there while there is something to say.
+func setOrRemove(conditions *[]metav1.Condition, conditionType string, v *verdict.Verdict, generation int64) {
+	if v == nil {
+		meta.RemoveStatusCondition(conditions, conditionType)
+		return
+	}
+	Set(conditions, conditionType, *v, generation)
+}
+
 // SetUnknown sets the condition of a type to Unknown, with the reason and message of a verdict.
 func SetUnknown(conditions *[]metav1.Condition, conditionType string, v verdict.Verdict, generation int64) {
 	set(conditions, conditionType, metav1.ConditionUnknown, v, generation)

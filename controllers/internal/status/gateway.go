@@ -31,8 +31,10 @@ func (v Values) listener(i int) []values.Contribution {
 func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, v Values, o Outcome) {
 	s := &gw.Status
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionAccepted), m.Accepted, gw.Generation)
-	programmed := gatewayProgrammed(m.Accepted, o)
+	programmed := gatewayProgrammed(m, o)
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionProgrammed), programmed, gw.Generation)
+	setOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionResolvedRefs), m.ResolvedRefs, gw.Generation)
+	setOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionInsecureFrontendValidationMode), m.InsecureFrontend, gw.Generation)
 	Affected(&s.Conditions, v.Gateway.Contributions, gw.Generation)
 	if o.Failed == nil && o.AddressPending == "" {
 		s.Addresses = o.Addresses
@@ -68,11 +70,22 @@ func GatewayWaiting(gw *gatewayv1.Gateway, why verdict.Verdict) {
 	Set(&gw.Status.Conditions, string(gatewayv1.GatewayConditionProgrammed), why, gw.Generation)
 }
 
-func gatewayProgrammed(accepted verdict.Verdict, o Outcome) verdict.Verdict {
-	if !accepted.OK {
-		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "the Gateway is not accepted: %s", accepted.Message)
+// gatewayProgrammed is the condition of that name. That the data plane has put the Gateway at other addresses than those asked for is
+// told as soon as it says so itself or is ready.
+func gatewayProgrammed(m gateway.Merged, o Outcome) verdict.Verdict {
+	switch {
+	case !m.Accepted.OK:
+		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "the Gateway is not accepted: %s", m.Accepted.Message)
+	case !m.Programmed.OK:
+		return m.Programmed
 	}
-	return o.Programmed()
+	programmed := o.Programmed()
+	if programmed.OK || programmed.Reason == string(gatewayv1.GatewayReasonAddressNotUsable) {
+		if assigned := gateway.AddressesAssigned(m.Gateway, o.Addresses); !assigned.OK {
+			return assigned
+		}
+	}
+	return programmed
 }
 
 // ListenerSet fills in a ListenerSet's status. programmed is what its Gateway says of the rendered objects.
@@ -109,6 +122,20 @@ func ListenerSet(ls *gatewayv1.ListenerSet, m gateway.ListenerSet, v Values, pro
 	Affected(&s.Conditions, all, ls.Generation)
 }
 
+// ListenerSetWaiting fills in the status of a ListenerSet whose Gateway cannot be looked at yet, as GatewayWaiting does: a set that
+// was not accepted before is not, as long as its Gateway is not.
+func ListenerSetWaiting(ls *gatewayv1.ListenerSet) {
+	accepted := meta.FindStatusCondition(ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted))
+	why := verdict.No(string(gatewayv1.ListenerSetReasonPending), "what implements the parent Gateway is not ready yet")
+	if accepted == nil || accepted.Status == metav1.ConditionUnknown ||
+		accepted.Reason == string(gatewayv1.ListenerSetReasonParentNotAccepted) {
+		why = verdict.No(string(gatewayv1.ListenerSetReasonParentNotAccepted),
+			"the Gateway is not accepted yet, so neither are its ListenerSets; its own conditions say why")
+		Set(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted), why, ls.Generation)
+	}
+	Set(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), why, ls.Generation)
+}
+
 // ListenerSetDetached resets the status of a ListenerSet that no Gateway of ours is the parent of any more, to what the API
 // gives a new one. It says whether there was anything to reset; the status of a set that was never ours is left alone.
 func ListenerSetDetached(ls *gatewayv1.ListenerSet) bool {
@@ -129,22 +156,18 @@ func listener(conditions *[]metav1.Condition, l gateway.Listener, programmed ver
 	Set(conditions, string(gatewayv1.ListenerConditionAccepted), l.Accepted, generation)
 	Set(conditions, string(gatewayv1.ListenerConditionResolvedRefs), l.ResolvedRefs, generation)
 	Set(conditions, string(gatewayv1.ListenerConditionProgrammed), listenerProgrammed(l, programmed), generation)
+	var conflicted *verdict.Verdict
 	if l.Conflicted {
-		Set(conditions, string(gatewayv1.ListenerConditionConflicted),
-			verdict.Yes(l.Accepted.Reason, l.Accepted.Message), generation)
-		return
+		conflicted = new(verdict.Yes(l.Accepted.Reason, l.Accepted.Message))
 	}
-	meta.RemoveStatusCondition(conditions, string(gatewayv1.ListenerConditionConflicted))
+	setOrRemove(conditions, string(gatewayv1.ListenerConditionConflicted), conflicted, generation)
+	setOrRemove(conditions, string(gatewayv1.ListenerConditionOverlappingTLSConfig), l.OverlappingTLS, generation)
 }
 
 func listenerProgrammed(l gateway.Listener, programmed verdict.Verdict) verdict.Verdict {
 	switch {
-	case l.Conflicted:
-		return l.Accepted
-	case !l.Accepted.OK:
-		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "the listener is not accepted: %s", l.Accepted.Message)
-	case !l.ResolvedRefs.OK:
-		return verdict.No(string(gatewayv1.ListenerReasonInvalid), "%s", l.ResolvedRefs.Message)
+	case !l.Programmed.OK:
+		return l.Programmed
 	case !programmed.OK:
 		return verdict.No(string(gatewayv1.ListenerReasonPending), "what implements the Gateway is not ready yet")
 	}

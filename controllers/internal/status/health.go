@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,24 +47,53 @@ func ownHealth(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
 	return v1alpha1.ObjectCurrent, ""
 }
 
-// gatewayHealth reads a shadow Gateway's Programmed condition, which kstatus does not know. It is trusted only if it speaks of
-// the object's present generation.
+// gatewayHealth reads a shadow Gateway's Programmed condition, which kstatus does not know.
 func gatewayHealth(live *unstructured.Unstructured) (v1alpha1.ObjectState, string) {
-	programmed := string(gatewayv1.GatewayConditionProgrammed)
+	condition := programmedCondition(live)
+	switch {
+	case condition == nil:
+		return v1alpha1.ObjectInProgress, "its controller has not reported Programmed yet"
+	case condition["status"] == "True":
+		return v1alpha1.ObjectCurrent, ""
+	}
+	message, _ := condition["message"].(string)
+	return v1alpha1.ObjectInProgress, bounded(fmt.Sprintf("Programmed=%v: %s", condition["status"], message))
+}
+
+// programmedCondition is an object's condition Programmed. It is trusted only if it speaks of the object's present generation; it is
+// nil else.
+func programmedCondition(live *unstructured.Unstructured) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
 	for _, c := range conditions {
 		condition, _ := c.(map[string]any)
-		if condition["type"] != programmed {
+		if condition["type"] != string(gatewayv1.GatewayConditionProgrammed) {
 			continue
 		}
-		if generation, _ := condition["observedGeneration"].(int64); generation < live.GetGeneration() {
-			break
+		if generation, _ := condition["observedGeneration"].(int64); generation >= live.GetGeneration() {
+			return condition
 		}
-		if condition["status"] == "True" {
-			return v1alpha1.ObjectCurrent, ""
-		}
-		message, _ := condition["message"].(string)
-		return v1alpha1.ObjectInProgress, bounded(fmt.Sprintf("%s=%v: %s", programmed, condition["status"], message))
+		return nil
 	}
-	return v1alpha1.ObjectInProgress, "its controller has not reported Programmed yet"
+	return nil
+}
+
+// dataPlaneReasons are those of the condition Programmed that only who implements a Gateway can give (Gateway API,
+// GatewayConditionReason).
+var dataPlaneReasons = []gatewayv1.GatewayConditionReason{
+	gatewayv1.GatewayReasonNoResources, gatewayv1.GatewayReasonAddressNotAssigned, gatewayv1.GatewayReasonAddressNotUsable,
+}
+
+// DataPlaneReason is why a shadow Gateway is not programmed, if its implementation says so in words that hold for the Gateway that it
+// is rendered for, too; it is empty else.
+func DataPlaneReason(live *unstructured.Unstructured) gatewayv1.GatewayConditionReason {
+	gk := live.GroupVersionKind().GroupKind()
+	condition := programmedCondition(live)
+	if gk.Group != gatewayv1.GroupName || gk.Kind != "Gateway" || condition == nil || condition["status"] != "False" {
+		return ""
+	}
+	reason, _ := condition["reason"].(string)
+	if slices.Contains(dataPlaneReasons, gatewayv1.GatewayConditionReason(reason)) {
+		return gatewayv1.GatewayConditionReason(reason)
+	}
+	return ""
 }

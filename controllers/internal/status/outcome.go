@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -21,6 +22,8 @@ type Outcome struct {
 	Thrashing *v1alpha1.RenderedObject
 	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.
 	Failed *verdict.Verdict
+	// DataPlaneReason is why what was rendered is not ready, if it says so itself; see the function of that name.
+	DataPlaneReason gatewayv1.GatewayConditionReason
 	// Addresses of the Gateway, as the status template yields them.
 	Addresses []gatewayv1.GatewayStatusAddress
 	// AddressPending says what the addresses wait for, if they do.
@@ -82,7 +85,7 @@ func (o Outcome) Programmed() verdict.Verdict {
 	}
 	// The first object that is not ready is the cause: templates that wait come after what they wait for.
 	if v := o.Healthy(); !v.OK {
-		return verdict.No(string(gatewayv1.GatewayReasonPending), "%s", v.Message)
+		return verdict.No(string(cmp.Or(o.DataPlaneReason, gatewayv1.GatewayReasonPending)), "%s", v.Message)
 	}
 	if o.AddressPending != "" {
 		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)

@@ -11,10 +11,29 @@ import (
 	"github.com/gatewright/gatewright/values"
 )
 
+// OfRoute is the status that routes of all kinds have in common; it is part of the route. It is nil for an object that is no route.
+func OfRoute(object any) *gatewayv1.RouteStatus {
+	switch route := object.(type) {
+	case *gatewayv1.HTTPRoute:
+		return &route.Status.RouteStatus
+	case *gatewayv1.GRPCRoute:
+		return &route.Status.RouteStatus
+	case *gatewayv1.TLSRoute:
+		return &route.Status.RouteStatus
+	case *gatewayv1.TCPRoute:
+		return &route.Status.RouteStatus
+	case *gatewayv1.UDPRoute:
+		return &route.Status.RouteStatus
+	}
+	return nil
+}
+
 // RouteParent is what is reported of a route for one of its parents.
 type RouteParent struct {
 	Ref      gatewayv1.ParentReference
 	Accepted verdict.Verdict
+	// ResolvedRefs says whether what the route refers to can be used, whether or not the route is accepted.
+	ResolvedRefs verdict.Verdict
 	// Programmed says what became of the objects that were rendered for it; nil if there is nothing to render.
 	Programmed *verdict.Verdict
 	// Values are the values that were rendered with; empty if there is nothing to render.
@@ -53,6 +72,7 @@ func RouteParents(
 func routeParent(entry gatewayv1.RouteParentStatus, parent RouteParent, generation int64) gatewayv1.RouteParentStatus {
 	entry.Conditions = slices.Clone(entry.Conditions)
 	Set(&entry.Conditions, string(gatewayv1.RouteConditionAccepted), parent.Accepted, generation)
+	Set(&entry.Conditions, string(gatewayv1.RouteConditionResolvedRefs), parent.ResolvedRefs, generation)
 	Affected(&entry.Conditions, parent.Values.Contributions, generation)
 	if parent.Programmed != nil {
 		Set(&entry.Conditions, v1alpha1.ConditionRouteProgrammed, *parent.Programmed, generation)

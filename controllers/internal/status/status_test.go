@@ -138,6 +138,8 @@ func TestRouteParents(t *testing.T) {
 	theirs := gatewayv1.RouteParentStatus{ParentRef: ref("a"), ControllerName: "example.com/other",
 		Conditions: []metav1.Condition{condition("Weird", metav1.ConditionUnknown, "X", "as it was", 9)}}
 	accepted := condition("Accepted", metav1.ConditionTrue, "Accepted", "ok", 2)
+	resolved := condition("ResolvedRefs", metav1.ConditionTrue, "ResolvedRefs", "found", 2)
+	found := verdict.Yes("ResolvedRefs", "found")
 	programmed := verdict.Yes("Programmed", "done")
 	cases := map[string]struct {
 		current []gatewayv1.RouteParentStatus
@@ -148,16 +150,22 @@ func TestRouteParents(t *testing.T) {
 			[]gatewayv1.RouteParentStatus{ours("unjudged", accepted)}, nil, []gatewayv1.RouteParentStatus{ours("unjudged", accepted)}},
 		"entries of others stay as they are, where they are": {
 			[]gatewayv1.RouteParentStatus{ours("gone"), theirs},
-			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
-			[]gatewayv1.RouteParentStatus{theirs, ours("a", accepted)}},
+			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok"), ResolvedRefs: found}},
+			[]gatewayv1.RouteParentStatus{theirs, ours("a", accepted, resolved)}},
 		"without a parent the list is empty, not missing": {[]gatewayv1.RouteParentStatus{ours("gone")}, nil, []gatewayv1.RouteParentStatus{}},
 		"our entry keeps its place, and a condition that has no cause any more goes": {
 			[]gatewayv1.RouteParentStatus{ours("a", condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "P", "", 1)), theirs},
-			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok")}},
-			[]gatewayv1.RouteParentStatus{ours("a", accepted), theirs}},
+			[]RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok"), ResolvedRefs: found}},
+			[]gatewayv1.RouteParentStatus{ours("a", accepted, resolved), theirs}},
+		"what a route refers to is told though it is not accepted": {
+			nil, []RouteParent{{Ref: ref("a"), Accepted: verdict.No("NoMatchingParent", "no"), ResolvedRefs: verdict.No("BackendNotFound", "lost")}},
+			[]gatewayv1.RouteParentStatus{ours("a",
+				condition("Accepted", metav1.ConditionFalse, "NoMatchingParent", "no", 2),
+				condition("ResolvedRefs", metav1.ConditionFalse, "BackendNotFound", "lost", 2))}},
 		"what was rendered for a parent is reported beside": {
-			nil, []RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok"), Programmed: &programmed}},
-			[]gatewayv1.RouteParentStatus{ours("a", accepted, condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "Programmed", "done", 2))}},
+			nil, []RouteParent{{Ref: ref("a"), Accepted: verdict.Yes("Accepted", "ok"), ResolvedRefs: found, Programmed: &programmed}},
+			[]gatewayv1.RouteParentStatus{ours("a", accepted, resolved,
+				condition(v1alpha1.ConditionRouteProgrammed, metav1.ConditionTrue, "Programmed", "done", 2))}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

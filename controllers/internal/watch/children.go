@@ -203,10 +203,10 @@ func (c *Children) start(ctx context.Context, gvk schema.GroupVersionKind) (cach
 }
 
 // probe lists at most one object, so that a missing right or kind is an answer instead of a retry that nobody sees.
-func (c *Children) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
+func probe(ctx context.Context, reader client.Reader, gvk schema.GroupVersionKind, options ...client.ListOption) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	err := c.reader.List(ctx, list, client.HasLabels{v1alpha1.LabelOwnerUID}, client.Limit(1))
+	err := reader.List(ctx, list, append(options, client.Limit(1))...)
 	switch {
 	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
 		return &KindNotServedError{gvk}
@@ -214,6 +214,10 @@ func (c *Children) probe(ctx context.Context, gvk schema.GroupVersionKind) error
 		return fmt.Errorf("listing kind %s: %w", gvk.Kind, err)
 	}
 	return nil
+}
+
+func (c *Children) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
+	return probe(ctx, c.reader, gvk, client.HasLabels{v1alpha1.LabelOwnerUID})
 }
 
 // announce wakes whoever waits for a kind once its watch has delivered everything. It ends with the cache.
