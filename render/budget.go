@@ -23,12 +23,13 @@ const (
 	maxIndent    = 256       // spaces of an indentation
 	maxWidth     = 1024      // width or precision in a format
 	maxPattern   = 1024      // bytes of a regular expression
+	maxVersion   = 256       // bytes of a version, and of what versions are to be
 
-	bytesPerStep       = 256  // bytes of strings that a function is given
-	bytesWalkedPerStep = 1024 // bytes, roughly, of a tree that a function walks
-	bytesParsedPerStep = 4    // bytes that a function parses
-	itemsPerStep       = 32   // items of a list that a function goes through
-	bytesPerNode       = 16   // what a node of a tree counts, besides its strings
+	bytesPerStep       = 256 // bytes of strings that a function is given
+	bytesWalkedPerStep = 512 // bytes, roughly, of a tree that a function walks, besides a step for each entry of a map
+	bytesParsedPerStep = 4   // bytes that a function parses, or takes apart letter by letter
+	itemsPerStep       = 16  // items of a list that a function goes through, or entries of a map that it copies
+	bytesPerNode       = 16  // what a node of a tree counts, besides its strings
 )
 
 // budget is what is left to an execution.
@@ -94,55 +95,61 @@ func shallowSize(v any) int {
 	return 0
 }
 
-// measure counts nodes and string bytes of a tree, and gives up at a limit. A template can make a small graph that is a huge
-// tree (a list that holds a list twice, and so on), so whatever walks a tree measures it first.
-func measure(v any, limit int) int {
-	size := bytesPerNode
-	each := func(child any) bool {
-		size += measure(child, limit-size)
-		return size <= limit
-	}
-	switch v := v.(type) {
-	case nil, bool, int, int64, float64:
-		return size
-	case string:
-		return size + len(v)
-	case text:
-		return size + len(v)
-	case map[string]any:
-		for key, child := range v {
-			size += len(key)
-			if !each(child) {
-				break
-			}
-		}
-		return size
-	case []any:
-		for _, child := range v {
-			if !each(child) {
-				break
-			}
-		}
-		return size
-	}
-	return measureOther(reflect.ValueOf(v), limit, each, &size)
+// extent is how large a tree is: nodes and string bytes, roughly, and how many entries its maps have.
+type extent struct {
+	bytes, entries int
 }
 
-func measureOther(r reflect.Value, limit int, each func(any) bool, size *int) int {
+// measure tells how large a tree is, and gives up at a limit of bytes. A template can make a small graph that is a huge tree (a
+// list that holds a list twice, and so on), so whatever walks a tree measures it first.
+func measure(v any, limit int) extent {
+	var e extent
+	e.add(v, limit)
+	return e
+}
+
+func (e *extent) add(v any, limit int) {
+	e.bytes += bytesPerNode
+	switch v := v.(type) {
+	case nil, bool, int, int64, float64:
+	case string:
+		e.bytes += len(v)
+	case text:
+		e.bytes += len(v)
+	case map[string]any:
+		for key, child := range v {
+			if e.bytes > limit {
+				return
+			}
+			e.entry(key, child, limit)
+		}
+	case []any:
+		for _, child := range v {
+			if e.bytes > limit {
+				return
+			}
+			e.add(child, limit)
+		}
+	default:
+		e.addOther(reflect.ValueOf(v), limit)
+	}
+}
+
+func (e *extent) entry(key string, child any, limit int) {
+	e.bytes += len(key)
+	e.entries++
+	e.add(child, limit)
+}
+
+func (e *extent) addOther(r reflect.Value, limit int) {
 	switch r.Kind() {
 	case reflect.Slice, reflect.Array:
-		for i := range r.Len() {
-			if !each(r.Index(i).Interface()) {
-				break
-			}
+		for i := 0; i < r.Len() && e.bytes <= limit; i++ {
+			e.add(r.Index(i).Interface(), limit)
 		}
 	case reflect.Map:
-		for entries := r.MapRange(); entries.Next(); {
-			*size += entries.Key().Len()
-			if !each(entries.Value().Interface()) {
-				break
-			}
+		for entries := r.MapRange(); e.bytes <= limit && entries.Next(); {
+			e.entry(entries.Key().String(), entries.Value().Interface(), limit)
 		}
 	}
-	return min(*size, limit+1)
 }

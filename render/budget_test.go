@@ -2,13 +2,23 @@ package render
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
 
+// mostMemory is what a rendering may allocate, all in all: some times what functions may keep, since they take more on the way.
+const mostMemory = 256 << 20
+
 // TestBombs holds that whatever runs away is stopped with words about what to look for, and nothing else of the run with it.
 func TestBombs(t *testing.T) {
+	const memory = "the template needs more than 67108864 bytes of memory; look for a loop that a value makes too long"
 	const loop = "the template takes more than 250000 steps; look for a loop that a value makes too long"
+	wide := `{"a": 1`
+	for i := range 1000 {
+		wide += fmt.Sprintf(`, "k%d": %d`, i, i)
+	}
+	wide += "}"
 	cases := map[string]struct{ text, helpers, values, want string }{
 		"a loop over a huge number":             {text: `{{ range int .Values.n }}{{ end }}`, values: `{"n": 9000000000000000000}`, want: loop},
 		"loops in loops":                        {text: `{{ $l := until 1000 }}{{ range $l }}{{ range $l }}{{ range $l }}x{{ end }}{{ end }}{{ end }}`, want: loop},
@@ -53,6 +63,14 @@ func TestBombs(t *testing.T) {
 		"a regular expression that is too long": {text: `{{ regexMatch (repeat 2000 "a") "x" }}`, want: "regexMatch: the regular expression is longer than 1024 bytes"},
 		"a replacement that brings much":        {text: `{{ regexReplaceAll ".*" (repeat 100000 "x") (repeat 1000 "$0") | len }}`, want: "regexReplaceAll: the result could be too long"},
 		"many long matches":                     {text: `{{ range until 1000 }}{{ regexMatch "(x+x+)+y" $.Values.long }}{{ end }}`, values: `{"long": "` + strings.Repeat("x", 100000) + `"}`, want: loop},
+		"a version that is long":                {text: `{{ semverCompare (repeat 1000 ">1.0.0 || ") "1.2.3" }}`, want: "semverCompare: a version is longer than 256 bytes"},
+		"a version to compare with":             {text: `{{ semverCompare ">1.0.0" (print "1.2.3-" (repeat 1000 "a.")) }}`, want: "semverCompare: a version is longer than 256 bytes"},
+		"many letters":                          {text: `{{ range until 10 }}{{ $x := camelcase (repeat 900000 "\n") }}{{ end }}`, want: loop},
+		"a map that is printed often":           {text: `{{ range until 10000 }}{{ $x := print $.Values }}{{ end }}`, values: wide, want: loop},
+		"a map that is encoded often":           {text: `{{ range until 10000 }}{{ $x := toJson $.Values | len }}{{ end }}`, values: wide, want: "the template prints more than 1048576 bytes"},
+		"a map that is made a key":              {text: `{{ $x := dict .Values 1 }}`, values: wide, want: "dict: a key must be a string, and is a map"},
+		"a map that is copied often":            {text: `{{ range until 10000 }}{{ $x := set $.Values "x" . }}{{ end }}`, values: wide, want: memory},
+		"a map that is copied in part":          {text: `{{ range until 10000 }}{{ $x := omit $.Values "x" }}{{ end }}`, values: wide, want: memory},
 		"YAML that is long":                     {text: `{{ range until 1000 }}{{ fromYaml (repeat 100000 "[],") }}{{ end }}`, want: "fromYaml: the text is not YAML"},
 		"YAML that is parsed often":             {text: `{{ range until 1000 }}{{ $x := fromYaml (print "[" (repeat 100000 "[],") "]") }}{{ end }}`, want: loop},
 		"YAML that is nested deeply":            {text: `{{ $x := fromYaml (print (repeat 20000 "[") (repeat 20000 "]")) }}`, want: "fromYaml: the text is not YAML"},
@@ -65,7 +83,13 @@ func TestBombs(t *testing.T) {
 			}
 			p := mustCompile(t, map[string]string{"t": configMap("data:\n  v: x" + c.text + "\n"), "helpers": c.helpers, "bystander": namedMap("bystander", "")})
 			run := p.Gateway.Start(Context{Namespace: "team-a", Values: tree(t, c.values)})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			run.Advance(nothing)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > mostMemory {
+				t.Errorf("it takes %d bytes of memory, and at most %d are allowed, all that is freed again among them", used, mostMemory)
+			}
 			result := run.Result()
 			if len(result.Objects) != 1 || len(result.Failed) != 1 {
 				t.Fatalf("want one failure and the bystander's object, got %+v and %d objects", result.Failed, len(result.Objects))

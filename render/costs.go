@@ -35,7 +35,7 @@ func joinCost(args []any) (int, error) {
 	if !ok {
 		return 0, nil
 	}
-	return sizeCost(length(args[1])*len(separator) + measure(args[1], maxOutput))
+	return sizeCost(length(args[1])*len(separator) + measure(args[1], maxOutput).bytes)
 }
 
 func wrapCost(args []any) (int, error) {
@@ -149,12 +149,53 @@ func parseCost(args []any) (int, error) {
 	return 0, nil
 }
 
+// lettersCost is for functions that take a string apart letter by letter.
+func lettersCost(args []any) (int, error) {
+	bytes := 0
+	for _, arg := range args {
+		if s, ok := arg.(string); ok {
+			bytes += len(s)
+		}
+	}
+	return bytes / bytesParsedPerStep, nil
+}
+
+// versionCost is for functions that compare versions, which takes much longer than looking at them.
+func versionCost(args []any) (int, error) {
+	for _, arg := range args {
+		if s, ok := arg.(string); ok && len(s) > maxVersion {
+			return 0, broken("a version is longer than %d bytes", maxVersion)
+		}
+	}
+	return maxVersion / bytesParsedPerStep, nil
+}
+
+// dictCost refuses keys that are no strings, of which making some could take long.
+func dictCost(args []any) (int, error) {
+	for i := 0; i < len(args); i += 2 {
+		switch args[i].(type) {
+		case string, bool, int, int64, float64:
+		default:
+			return 0, broken("a key must be a string, and is %s", describe(args[i]))
+		}
+	}
+	return 0, nil
+}
+
 // includeCost is what executing a template costs besides its steps.
 func includeCost([]any) (int, error) { return 4, nil }
 
 // length of a list; 0 for all else.
 func length(v any) int {
 	if r := reflect.ValueOf(v); v != nil && (r.Kind() == reflect.Slice || r.Kind() == reflect.Array) {
+		return r.Len()
+	}
+	return 0
+}
+
+// entries of a map; 0 for all else.
+func entries(v any) int {
+	if r := reflect.ValueOf(v); v != nil && r.Kind() == reflect.Map {
 		return r.Len()
 	}
 	return 0

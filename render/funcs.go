@@ -17,6 +17,8 @@ type function struct {
 	nils bool
 	// walks says that the function walks the whole tree of an argument, which is then measured first.
 	walks bool
+	// copies says that the function goes through the entries of a map that it is given, and not through what is in them.
+	copies bool
 	// raw says that the function sees printed text as text, not as the string that it stands for.
 	raw bool
 	// cost is the number of steps that a call takes, besides one for each so many bytes of its strings; may be nil.
@@ -52,7 +54,7 @@ func (s *state) invoke(name string, f *function, args []any) (result any, err er
 	}
 	size := shallowSize(result)
 	if f.walks {
-		size = measure(result, maxMemory)
+		size = measure(result, maxMemory).bytes
 	}
 	if err := s.budget.keep(size); err != nil {
 		return nil, named(name, err)
@@ -77,7 +79,8 @@ var saysItAll = map[string]bool{"include": true, "fail": true, "required": true}
 
 // prepare charges for a call and gives the arguments the form that the function expects.
 func (s *state) prepare(name string, f *function, args []any) error {
-	bytes, nodes, items := 0, 0, 0
+	bytes, items, copied := 0, 0, 0
+	var walked extent
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case nil:
@@ -101,14 +104,18 @@ func (s *state) prepare(name string, f *function, args []any) error {
 		default:
 			items += length(v)
 			if f.walks {
-				nodes += measure(v, maxArguments)
+				tree := measure(v, maxArguments)
+				walked.bytes += tree.bytes
+				walked.entries += tree.entries
+			} else if f.copies {
+				copied += entries(v)
 			}
 		}
 	}
-	if bytes+nodes > maxArguments || items > maxItems {
+	if bytes+walked.bytes > maxArguments || items > maxItems {
 		return broken("%s: what it is given is too large", name)
 	}
-	steps := 1 + bytes/bytesPerStep + nodes/bytesWalkedPerStep + items/itemsPerStep
+	steps := 1 + bytes/bytesPerStep + walked.bytes/bytesWalkedPerStep + walked.entries + (items+copied)/itemsPerStep
 	if f.cost != nil {
 		more, err := f.cost(args)
 		if err != nil {

@@ -67,7 +67,7 @@ func textFunctions() map[string]*function {
 		"print":        calls(printAll, 0, unlimited, walks),
 		"println":      calls(printLine, 0, unlimited, walks),
 		"printf":       calls(printFormat, 1, unlimited, walks),
-		"uniqueName":   calls(uniqueName, 1, unlimited),
+		"uniqueName":   calls(uniqueName, 1, unlimited, costs(lettersCost)),
 	}
 }
 
@@ -90,10 +90,10 @@ func treeFunctions() map[string]*function {
 		"first":          calls(end(false), 1, 1),
 		"last":           calls(end(true), 1, 1),
 		"initial":        calls(initial, 1, 1),
-		"set":            calls(set, 3, 3, takesNil),
-		"unset":          calls(unset, 2, 2),
-		"keys":           calls(keys, 1, unlimited),
-		"values":         calls(valuesOf, 1, 1),
+		"set":            calls(set, 3, 3, takesNil, copies),
+		"unset":          calls(unset, 2, 2, copies),
+		"keys":           calls(keys, 1, unlimited, copies),
+		"values":         calls(valuesOf, 1, 1, copies),
 		"merge":          calls(merge(false), 1, unlimited, walks),
 		"mergeOverwrite": calls(merge(true), 1, unlimited, walks),
 		"deepCopy":       calls(deepCopy, 1, 1, walks),
@@ -110,4 +110,5 @@ func copes(f *function)                                   { f.absent, f.nils = l
 func waits(f *function)                                   { f.absent = patient }
 func takesNil(f *function)                                { f.nils = true }
 func walks(f *function)                                   { f.walks = true }
+func copies(f *function)                                  { f.copies = true }
 func seesText(f *function)                                { f.raw = true }
