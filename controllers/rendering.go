@@ -78,6 +78,9 @@ func (s *shell) writeRendering(ctx context.Context, in desired.Inputs, p *desire
 	if owner := metav1.GetControllerOf(before); owner == nil || owner.UID != p.Owner.UID {
 		return fmt.Errorf("Rendering %s belongs to another object; delete it if it should not be there", key)
 	}
+	if s.written.ahead(before) {
+		return errBehind
+	}
 	after := before.DeepCopy()
 	status.Rendering(after, report, outcome)
 	if equality.Semantic.DeepEqual(before, after) {

@@ -53,6 +53,11 @@ const (
 	missingDelay = 30 * time.Second
 )
 
+// isOvertaken says whether a write was based on what had changed since.
+func isOvertaken(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, errBehind)
+}
+
 func isThrashing(err error) bool {
 	_, thrashing := errors.AsType[*apply.ThrashingError](err)
 	return thrashing
@@ -73,7 +78,7 @@ func result(err error) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: reportDelay, Priority: &low}, nil
 	case err == nil, errors.Is(err, errWoken):
 		return ctrl.Result{}, nil
-	case only(err, func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }):
+	case only(err, isOvertaken):
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
 	case only(err, isThrashing):
 		thrashing, _ := errors.AsType[*apply.ThrashingError](err)
@@ -254,6 +259,9 @@ func (s *shell) tell(about client.Object, before, after []metav1.Condition) {
 
 // update writes an object's status if it differs from what was read, and makes events of what turned.
 func (s *shell) update(ctx context.Context, before, after client.Object, conditions func(client.Object) []metav1.Condition) error {
+	if s.written.ahead(before) {
+		return errBehind
+	}
 	wrote, err := status.Write(ctx, s.client, before, after)
 	if apierrors.IsInvalid(err) {
 		// What the API server quotes may be a tenant's.

@@ -1,9 +1,11 @@
 package controllers
 
 import (
+	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -39,6 +41,22 @@ func (w *written) byOthers(o client.Object) bool {
 	defer w.mu.Unlock()
 	return w.versions[o.GetUID()] != o.GetResourceVersion()
 }
+
+// ahead says whether we wrote an object after it was as it is here: the watch has not caught up, and a write based on this would be
+// refused.
+func (w *written) ahead(o client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	version, known := w.versions[o.GetUID()]
+	if !known {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version)
+	return err == nil && order < 0
+}
+
+// errBehind says that what was read is older than what we wrote. It is tried again in a moment.
+var errBehind = errors.New("the watch has not caught up with the last write")
 
 // news passes all events but those of what we wrote. It may pass one of those too, if it comes before the answer to the write.
 // Events without a change are a resync, which is to look at everything.

@@ -288,19 +288,35 @@ func TestOfTwoWhoCreateOneObjectAtOnceOneGetsIt(t *testing.T) {
 }
 
 // claim is a volume claim as it is applied for the owner, of a class, which nobody may change later.
-func (w world) claim(hash, class string) *unstructured.Unstructured {
+func (w world) claim(owner types.UID, hash, class string) *unstructured.Unstructured {
 	o := w.rendered("v1", "PersistentVolumeClaim", hash, map[string]any{"spec": map[string]any{
 		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": class,
 		"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
 	}})
+	o.SetLabels(map[string]string{v1alpha1.LabelOwnerUID: string(owner)})
 	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner}})
 	return o
 }
 
+// living makes an object that can own others: what belongs to nobody is garbage.
+func (w world) living(t *testing.T) types.UID {
+	t.Helper()
+	o := w.configMap("h", "")
+	o.SetName("owner")
+	if err := w.client.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o.GetUID()
+}
+
 func TestApplyLeavesAloneWhatIsImmutable(t *testing.T) {
 	w := newWorld(t)
-	created, _ := w.mustApply(t, w.claim("h1", "one"), nil)
-	_, _, err := w.Apply(t.Context(), order(w.claim("h2", "canary"), created, owner))
+	owner := w.living(t)
+	created, _, err := w.Apply(t.Context(), order(w.claim(owner, "h1", "one"), nil, owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = w.Apply(t.Context(), order(w.claim(owner, "h2", "canary"), created, owner))
 	refused, ok := errors.AsType[*ImmutableError](err)
 	if !ok || WorthRetrying(err) {
 		t.Fatalf("Apply() = %v, want an ImmutableError that is not worth retrying", err)
@@ -315,19 +331,26 @@ func TestApplyLeavesAloneWhatIsImmutable(t *testing.T) {
 
 func TestApplyMakesAnewWhatIsImmutableWhereItMay(t *testing.T) {
 	w := newWorld(t)
-	created, _ := w.mustApply(t, w.claim("h1", "one"), nil)
+	owner := w.living(t)
+	created, _, err := w.Apply(t.Context(), order(w.claim(owner, "h1", "one"), nil, owner))
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Nothing protects it from being deleted here, which would take a controller to end.
 	bare := w.get(t, created)
 	bare.SetFinalizers(nil)
 	if err := w.client.Update(t.Context(), bare); err != nil {
 		t.Fatal(err)
 	}
-	again := order(w.claim("h2", "two"), w.get(t, created), owner)
+	again := order(w.claim(owner, "h2", "two"), w.get(t, created), owner)
 	again.Recreate = true
 	if _, _, err := w.Apply(t.Context(), again); !errors.Is(err, ErrDeleting) {
 		t.Fatalf("Apply() = %v, want ErrDeleting", err)
 	}
-	anew, action := w.mustApply(t, w.claim("h2", "two"), nil)
+	anew, action, err := w.Apply(t.Context(), order(w.claim(owner, "h2", "two"), nil, owner))
+	if err != nil {
+		t.Fatal(err)
+	}
 	class, _, _ := unstructured.NestedString(anew.Object, "spec", "storageClassName")
 	if action != plan.Create || anew.GetUID() == created.GetUID() || class != "two" {
 		t.Errorf("then: %s of class %s, want it created anew of class two", action, class)
@@ -338,7 +361,7 @@ func TestApplyMakesAnewWhatIsImmutableWhereItMay(t *testing.T) {
 	if err := w.client.Update(t.Context(), strange); err != nil {
 		t.Fatal(err)
 	}
-	again.Rendered, again.Watched = w.claim("h3", "three"), w.get(t, anew)
+	again.Rendered, again.Watched = w.claim(owner, "h3", "three"), w.get(t, anew)
 	if _, _, err := w.Apply(t.Context(), again); !errors.As(err, new(*ImmutableError)) {
 		t.Errorf("Apply() over what lacks the reference to its owner = %v, want an ImmutableError", err)
 	}

@@ -1,11 +1,11 @@
 package apply
 
 import (
-	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/plan"
@@ -110,10 +110,9 @@ func (m *memory) confirm(id desired.Identity, watched *unstructured.Unstructured
 	return true
 }
 
-// older compares resource versions, which are ordered integers for all resources of one type (Kubernetes 1.35 made official
-// what etcd always gave). A version that is none leaves the watch's word.
+// older compares resource versions, which are ordered for all objects of one type (Kubernetes 1.35 made official what etcd always
+// gave). A version that is none leaves the watch's word.
 func older(a, b *unstructured.Unstructured) bool {
-	va, errA := strconv.ParseUint(a.GetResourceVersion(), 10, 64)
-	vb, errB := strconv.ParseUint(b.GetResourceVersion(), 10, 64)
-	return errA == nil && errB == nil && va < vb
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && order < 0
 }
