@@ -1,6 +1,7 @@
 package values
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"an unknown template":          {"GatewayConfig", target(group + "kind: Gateway, name: x, appliesTo: [Pod]"), `spec.targetRefs[0] has appliesTo "Pod"; write Gateway, Route or both`},
 		"a selector that is no good":   {"GatewayConfig", target(group + "kind: Gateway, selector: {matchExpressions: [{key: a, operator: Near}]}"), `spec.targetRefs[0] has a selector that cannot be read: "Near" is not a valid label selector operator`},
 		"a default that is a list":     {"GatewayConfig", edge + "default: [secret]", "spec.default must be an object, but is a list; write keys with values under it"},
+		"a default that is deep":       {"GatewayConfig", edge + "default: {a: " + strings.Repeat("[", 65) + strings.Repeat("]", 65) + "}", "spec.default is nested more than 64 deep; write fewer levels"},
 		"a default that is a string":   {"GatewayConfig", edge + "default: secret", "spec.default must be an object, but is a string; write keys with values under it"},
 		"an override that is a bool":   {"GatewayConfig", edge + "override: true", "spec.override must be an object, but is a boolean; write keys with values under it"},
 		"an override that is a number": {"GatewayConfig", edge + "override: 5", "spec.override must be an object, but is a number; write keys with values under it"},

@@ -3,6 +3,8 @@ package values
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -240,7 +242,27 @@ func decodeTree(raw []byte) (Tree, error) {
 	if !ok {
 		return nil, fmt.Errorf("must be an object, but is %s; write keys with values under it", jsonType(value))
 	}
+	if nestedDeeper(tree, maxNesting) {
+		return nil, fmt.Errorf("is nested more than %d deep; write fewer levels", maxNesting)
+	}
 	return tree, nil
+}
+
+// maxNesting is how deep a tree may be. The path to each leaf is kept, so that a very deep tree would take very much memory.
+const maxNesting = 64
+
+func nestedDeeper(value any, levels int) bool {
+	if levels < 0 {
+		return true
+	}
+	deeper := func(child any) bool { return nestedDeeper(child, levels-1) }
+	switch value := value.(type) {
+	case Tree:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), deeper)
+	case []any:
+		return slices.ContainsFunc(value, deeper)
+	}
+	return false
 }
 
 // jsonType names the JSON type of a value, which is all that a message may tell of it.

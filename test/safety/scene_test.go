@@ -98,8 +98,8 @@ func compile(t testing.TB, blueprint *unstructured.Unstructured) *desired.Compil
 // outcome is what became of a scene.
 type outcome struct {
 	objects []made
-	// problems say why something was not rendered.
-	problems []string
+	// problems say why something was not rendered. invalid says of policies what is wrong with them, to those who wrote them.
+	problems, invalid []string
 }
 
 // made is a rendered object, by what must not depend on strings: kind, namespace, name, and the keys that it has.
@@ -115,14 +115,20 @@ func (s scene) render() outcome {
 	if err != nil {
 		return outcome{problems: []string{err.Error()}}
 	}
+	var out outcome
 	policies := map[v1alpha1.Policy]*values.Policy{}
+	parse := func(p v1alpha1.Policy) {
+		parsed, v := values.Parse(p)
+		if policies[p] = parsed; !v.OK {
+			out.invalid = append(out.invalid, v.Message)
+		}
+	}
 	for _, p := range o.ClassConfigs {
-		policies[p], _ = values.Parse(p)
+		parse(p)
 	}
 	for _, p := range o.Configs {
-		policies[p], _ = values.Parse(p)
+		parse(p)
 	}
-	var out outcome
 	for _, gw := range o.Gateways {
 		snapshot, err := o.Snapshot(types.NamespacedName{Namespace: gw.Namespace, Name: gw.Name})
 		if err != nil {
