@@ -76,6 +76,17 @@ func (w world) get(t *testing.T, like *unstructured.Unstructured) *unstructured.
 	return o
 }
 
+// patch changes an object as it is now, whatever others change of it meanwhile.
+func (w world) patch(t *testing.T, like *unstructured.Unstructured, change func(*unstructured.Unstructured)) {
+	t.Helper()
+	before := w.get(t, like)
+	after := before.DeepCopy()
+	change(after)
+	if err := w.client.Patch(t.Context(), after, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (w world) mustApply(t *testing.T, o, watched *unstructured.Unstructured) (*unstructured.Unstructured, plan.Action) {
 	t.Helper()
 	live, action, err := w.Apply(t.Context(), order(o, watched, owner))
@@ -337,11 +348,7 @@ func TestApplyMakesAnewWhatIsImmutableWhereItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Nothing protects it from being deleted here, which would take a controller to end.
-	bare := w.get(t, created)
-	bare.SetFinalizers(nil)
-	if err := w.client.Update(t.Context(), bare); err != nil {
-		t.Fatal(err)
-	}
+	w.patch(t, created, func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
 	again := order(w.claim(owner, "h2", "two"), w.get(t, created), owner)
 	again.Recreate = true
 	if _, _, err := w.Apply(t.Context(), again); !errors.Is(err, ErrDeleting) {
@@ -356,11 +363,7 @@ func TestApplyMakesAnewWhatIsImmutableWhereItMay(t *testing.T) {
 		t.Errorf("then: %s of class %s, want it created anew of class two", action, class)
 	}
 
-	strange := w.get(t, anew)
-	strange.SetOwnerReferences(nil)
-	if err := w.client.Update(t.Context(), strange); err != nil {
-		t.Fatal(err)
-	}
+	w.patch(t, anew, func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 	again.Rendered, again.Watched = w.claim(owner, "h3", "three"), w.get(t, anew)
 	if _, _, err := w.Apply(t.Context(), again); !errors.As(err, new(*ImmutableError)) {
 		t.Errorf("Apply() over what lacks the reference to its owner = %v, want an ImmutableError", err)
