@@ -373,15 +373,9 @@ func TestGatewayKeepsForeignConditions(t *testing.T) {
 	merged := gateway.Merge(gateway.Snapshot{Gateway: gw.DeepCopy()})
 	Gateway(gw, merged, Values{}, Outcome{})
 
-	types := func(conditions []metav1.Condition) (list []string) {
-		for _, c := range conditions {
-			list = append(list, c.Type)
-		}
-		return list
-	}
-	got := map[string][]string{"gateway": types(gw.Status.Conditions)}
+	got := map[string][]string{"gateway": typesOf(gw.Status.Conditions)}
 	for _, l := range gw.Status.Listeners {
-		got[string(l.Name)] = types(l.Conditions)
+		got[string(l.Name)] = typesOf(l.Conditions)
 	}
 	want := map[string][]string{
 		"gateway": {"example.com/Audited", "Accepted", "Programmed"},
