@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"sync"
@@ -89,10 +90,26 @@ func (w *world) createAll(objects []client.Object) {
 	}
 }
 
-const (
-	manySets   = 150
-	manyRoutes = 200
+// How many there are: more than a few by default, and as many as one likes with -args -sets=1000 -routes=10000.
+var (
+	manySets   = flag.Int("sets", 150, "how many ListenerSets there are before one more")
+	manyRoutes = flag.Int("routes", 200, "how many routes there are before one more, a hundred on each Gateway")
 )
+
+// grows waits until a number is reached that goes up all the time.
+func grows(t *testing.T, what string, to int32, observe func() (int32, error)) {
+	t.Helper()
+	for seen := int32(-1); seen < to; {
+		eventually(t, fmt.Sprintf("%s, %d of %d", what, seen, to), func() error {
+			now, err := observe()
+			if err != nil || now > seen {
+				seen = max(seen, now)
+				return err
+			}
+			return fmt.Errorf("no more than %d yet", now)
+		})
+	}
+}
 
 func TestOneMoreListenerSetAmongManyCostsItsGatewayOnly(t *testing.T) {
 	w := newWorld(t)
@@ -100,18 +117,18 @@ func TestOneMoreListenerSetAmongManyCostsItsGatewayOnly(t *testing.T) {
 	w.gateway("edge", admitting(gatewayv1.NamespacesFromSame))
 	w.gateway("other", admitting(gatewayv1.NamespacesFromSame))
 	var sets []client.Object
-	for i := range manySets {
+	for i := range *manySets {
 		sets = append(sets, newListenerSet(fmt.Sprintf("set-%d", i), "edge", gatewayv1.Hostname(fmt.Sprintf("h%d.example.com", i))))
 	}
 	w.createAll(sets)
-	becomes(t, "all sets are attached", int32(manySets), w.attachedSets("edge"))
+	grows(t, "sets are attached", int32(*manySets), w.attachedSets("edge"))
 	w.counts(2)
 	idle(t)
 
 	heard, before := newAudit(t), reconciles(t)
 	w.listenerSet("one-more", "edge", "one-more.example.com")
 	becomes(t, "the set stands", setStands, w.setReport("one-more"))
-	becomes(t, "it is counted", int32(manySets+1), w.attachedSets("edge"))
+	becomes(t, "it is counted", int32(*manySets+1), w.attachedSets("edge"))
 	idle(t)
 	few(t, since(t, before), "gateway", "listenerset")
 	want := map[string]int{
@@ -138,26 +155,26 @@ kind: ConfigMap
 metadata:
   name: {{ .HTTPRoute.metadata.name }}
 `))
-	const gateways = 4
+	gateways := max(4, *manyRoutes/100)
 	var routes []client.Object
 	for i := range gateways {
 		w.gateway(fmt.Sprintf("edge-%d", i))
 	}
-	for i := range manyRoutes {
+	for i := range *manyRoutes {
 		routes = append(routes, newRoute(fmt.Sprintf("route-%d", i), toGateway(gatewayv1.ObjectName(fmt.Sprintf("edge-%d", i%gateways)))))
 	}
 	w.createAll(routes)
 	for i := range gateways {
-		becomes(t, "all routes are attached", int32(manyRoutes/gateways), w.attachedRoutes(fmt.Sprintf("edge-%d", i)))
+		grows(t, "routes are attached", int32(*manyRoutes/gateways), w.attachedRoutes(fmt.Sprintf("edge-%d", i)))
 	}
-	becomes(t, "all routes are rendered", manyRoutes+gateways, func() (int, error) { return len(w.renderings()), nil })
-	w.counts(gateways)
+	grows(t, "routes are rendered", int32(*manyRoutes+gateways), func() (int32, error) { return int32(len(w.renderings())), nil })
+	w.counts(int32(gateways))
 	idle(t)
 
 	heard, before := newAudit(t), reconciles(t)
 	w.route("one-more", toGateway("edge-1"))
 	becomes(t, "the route stands", map[string][]string{"Gateway/edge-1": routeStands}, w.routeReports("one-more"))
-	becomes(t, "it is counted", int32(manyRoutes/gateways+1), w.attachedRoutes("edge-1"))
+	becomes(t, "it is counted", int32(*manyRoutes/gateways+1), w.attachedRoutes("edge-1"))
 	idle(t)
 	few(t, since(t, before), "gateway", "httproute")
 	requests := tally(heard.requests(shared.manager, w, append([]string{"get", "list"}, mutating...)...))
