@@ -76,7 +76,7 @@ func (a *audit) events() ([]auditv1.Event, error) {
 	return events, nil
 }
 
-// requests are what a manager has asked about a world, "verb resource name" and the code of an answer that says no, in order, so
+// requests are what a manager has asked about a world, or at all without one, "verb resource name" and the code of an answer that says no, in order, so
 // far as the verbs are among those given.
 func (a *audit) requests(m *manager, w *world, verbs ...string) []string {
 	a.Helper()
@@ -88,7 +88,7 @@ func (a *audit) requests(m *manager, w *world, verbs ...string) []string {
 	var requests []string
 	for _, e := range events {
 		ref := e.ObjectRef
-		if e.UserAgent != m.userAgent || ref == nil || !slices.Contains(verbs, e.Verb) || ref.Namespace != w.namespace && ref.Name != w.name {
+		if e.UserAgent != m.userAgent || ref == nil || !slices.Contains(verbs, e.Verb) || w != nil && ref.Namespace != w.namespace && ref.Name != w.name {
 			continue
 		}
 		resource := ref.Resource
