@@ -51,6 +51,10 @@ conformance: ## Run Gateway API's conformance suite, and write docs/conformance.
 BENCH ?= .
 BENCH_FULL ?=
 
+.PHONY: fuzz
+fuzz: ## Look for strings and templates that break what tests promise (FUZZTIME=30s for each target)
+	@hack/fuzz
+
 .PHONY: bench
 bench: ## Run the benchmarks, and write their table into test/bench/README.md
 	@hack/with-control-plane go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m -p 1 $$(go list ./... | grep -v /test/bench$$)

@@ -146,6 +146,7 @@ func rule(cause metav1.StatusCause) string {
 var (
 	untypedField = regexp.MustCompile(`(\.[^\s:]+): (field not declared in schema|duplicate entries|expected [a-z ()]+)`)
 	wrongGoType  = regexp.MustCompile(`cannot convert (\w+) to (\w+)`)
+	quoted       = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	itemKeys     = regexp.MustCompile(`\[[^\]]*\]`)
 	plainNumber  = regexp.MustCompile(`^-?[0-9.]+`)
 )
@@ -153,6 +154,8 @@ var (
 // untyped returns the fields that do not fit the schema, and how.
 func untyped(message string) []string {
 	var fields []string
+	// What is quoted goes first, since it may hold anything, such as what looks like a field.
+	message = quoted.ReplaceAllString(message, `""`)
 	for _, match := range untypedField.FindAllStringSubmatch(message, maxCauses) {
 		fields = append(fields, itemKeys.ReplaceAllString(match[1], "[]")+": "+match[2])
 	}
