@@ -325,12 +325,8 @@ func (s *shell) listenerSetsOfClass(ctx context.Context, class *gatewayv1.Gatewa
 func (s *shell) routesUnder(ctx context.Context, kinds []gatewayv1.Kind, gateways []ctrl.Request) []ctrl.Request {
 	var list []ctrl.Request
 	for _, gw := range gateways {
-		routes, err := s.fetch.RoutesOf(ctx, kinds, gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: gw.NamespacedName})
+		routes, err := s.fetch.RoutesUnder(ctx, kinds, gw.NamespacedName)
 		list = append(list, routeRequests(ctx, routes, err)...)
-		sets, err := s.fetch.ListenerSetsOf(ctx, gw.NamespacedName)
-		list = append(list, each(ctx, sets, err, func(ctx context.Context, set *gatewayv1.ListenerSet) []ctrl.Request {
-			return s.routesOfSet(ctx, kinds, set)
-		})...)
 	}
 	return unique(list)
 }

@@ -7,12 +7,16 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -157,6 +161,28 @@ func TestAuthoritiesForClientsAreLookedAtWheneverTheyChange(t *testing.T) {
 	becomes(t, "it goes", hopeless, w.listenerSays("edge", "shop"))
 }
 
+// alone waits until what other tests have left behind is gone. It is for tests that are not parallel.
+func (w *world) alone() {
+	w.Helper()
+	eventually(w, "what other tests have left behind is gone", func() error {
+		for _, list := range []client.ObjectList{&gatewayv1.GatewayList{}, &gatewayv1.ListenerSetList{}, &gatewayv1.HTTPRouteList{}} {
+			if err := shared.client.List(w.Context(), list); err != nil {
+				return err
+			}
+			err := meta.EachListItem(list, func(item runtime.Object) error {
+				if o := item.(client.Object); o.GetNamespace() != w.namespace {
+					return fmt.Errorf("%T %s is there still", o, client.ObjectKeyFromObject(o))
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // This test is not parallel: it counts.
 func TestASecretWakesTheGatewaysThatNameItAndNobodyElse(t *testing.T) {
 	w := newWorld(t)
@@ -171,6 +197,7 @@ func TestASecretWakesTheGatewaysThatNameItAndNobodyElse(t *testing.T) {
 	becomes(t, "the listener stands", listenerStands, w.listenerSays("edge", "shop"))
 	becomes(t, "the route stands", map[string][]string{"Gateway/a": routeStands}, w.routeReports("home"))
 	w.counts(5)
+	w.alone()
 	idle(t)
 
 	before := reconciles(t)

@@ -115,27 +115,19 @@ func (f *Fetcher) listeners(ctx context.Context, class *gatewayv1.GatewayClass, 
 	return s, f.resolve(ctx, &s, s.References())
 }
 
-// routes finds the routes of the Gateway and of its ListenerSets.
+// routes finds the routes of the Gateway and of its ListenerSets, each once.
 func (f *Fetcher) routes(ctx context.Context, s gateway.Snapshot) ([]gateway.Route, error) {
-	parents := []string{parentKey(gateway.KindGateway, client.ObjectKeyFromObject(s.Gateway))}
-	for _, set := range s.ListenerSets {
-		parents = append(parents, parentKey(gateway.KindListenerSet, client.ObjectKeyFromObject(set)))
+	found, err := f.RoutesUnder(ctx, gateway.RouteKinds, client.ObjectKeyFromObject(s.Gateway))
+	if err != nil {
+		return nil, err
 	}
-	var routes []gateway.Route
 	seen := map[types.UID]bool{}
-	for _, parent := range parents {
-		of, err := f.routesWith(ctx, gateway.RouteKinds, client.MatchingFields{routesByParent: parent})
-		if err != nil {
-			return nil, err
-		}
-		for _, route := range of {
-			if uid := route.Object.GetUID(); !seen[uid] && route.Object.GetDeletionTimestamp() == nil {
-				seen[uid] = true
-				routes = append(routes, route)
-			}
-		}
-	}
-	return routes, nil
+	return slices.DeleteFunc(found, func(route gateway.Route) bool {
+		uid := route.Object.GetUID()
+		again := seen[uid]
+		seen[uid] = true
+		return again || route.Object.GetDeletionTimestamp() != nil
+	}), nil
 }
 
 // routesWith are the routes of some kinds that options select.
@@ -270,6 +262,47 @@ func routeKind(kind gatewayv1.Kind) schema.GroupVersionKind {
 // RoutesOf returns the routes of some kinds that name a parent.
 func (f *Fetcher) RoutesOf(ctx context.Context, kinds []gatewayv1.Kind, parent gateway.ParentKey) ([]gateway.Route, error) {
 	return f.routesWith(ctx, kinds, client.MatchingFields{routesByParent: parentKey(parent.Kind, parent.NamespacedName)})
+}
+
+// RoutesUnder returns the routes of some kinds that name a Gateway, or a ListenerSet that names it. One that names several of them
+// comes several times.
+func (f *Fetcher) RoutesUnder(ctx context.Context, kinds []gatewayv1.Kind, gw types.NamespacedName) ([]gateway.Route, error) {
+	routes, err := f.RoutesOf(ctx, kinds, gateway.ParentKey{Kind: gateway.KindGateway, NamespacedName: gw})
+	if err != nil {
+		return nil, err
+	}
+	// There may be very many ListenerSets, and kinds of routes that name none of them: those are not looked for at each.
+	if kinds, err = f.namingSets(ctx, kinds); len(kinds) == 0 || err != nil {
+		return routes, err
+	}
+	sets, err := f.ListenerSetsOf(ctx, gw)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sets {
+		key := gateway.ParentKey{Kind: gateway.KindListenerSet, NamespacedName: client.ObjectKeyFromObject(&sets[i])}
+		of, err := f.RoutesOf(ctx, kinds, key)
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, of...)
+	}
+	return routes, nil
+}
+
+// namingSets are those of some kinds of which there is a route that names a ListenerSet.
+func (f *Fetcher) namingSets(ctx context.Context, kinds []gatewayv1.Kind) ([]gatewayv1.Kind, error) {
+	var naming []gatewayv1.Kind
+	for _, kind := range kinds {
+		one, err := f.routesWith(ctx, []gatewayv1.Kind{kind}, client.MatchingFields{routesByParent: anyListenerSet}, client.Limit(1))
+		if err != nil {
+			return nil, err
+		}
+		if len(one) > 0 {
+			naming = append(naming, kind)
+		}
+	}
+	return naming, nil
 }
 
 // RouteNamed returns the route of a kind and name as an object, or nil.

@@ -22,8 +22,9 @@ const (
 	classesByBlueprint = "gatewright/blueprint"
 	// setsByGateway finds ListenerSets by their parent, "namespace/name".
 	setsByGateway = "gatewright/gateway"
-	// routesByParent finds routes by their parents, "Kind/namespace/name".
+	// routesByParent finds routes by their parents, "Kind/namespace/name", and those that name any ListenerSet by anyListenerSet.
 	routesByParent = "gatewright/parent"
+	anyListenerSet = "ListenerSet"
 	// renderingsByOwner finds Renderings by the uid of the Gateway or route that they are about.
 	renderingsByOwner = "gatewright/owner"
 	// bySecret, byConfigMap and byService find Gateways, ListenerSets and routes by what they refer to, "namespace/name", and byGrants
@@ -132,6 +133,9 @@ func parentKeys(o client.Object) []string {
 	var keys []string
 	for _, parent := range Parents(route) {
 		keys = append(keys, parentKey(parent.Kind, parent.NamespacedName))
+		if parent.Kind == gateway.KindListenerSet && !slices.Contains(keys, anyListenerSet) {
+			keys = append(keys, anyListenerSet)
+		}
 	}
 	return keys
 }
