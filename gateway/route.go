@@ -20,6 +20,8 @@ type Route struct {
 	ParentRefs []gatewayv1.ParentReference
 	// Hostnames of the route; empty means all, and always so for kinds that have none.
 	Hostnames []gatewayv1.Hostname
+	// Rules are the names of the route's rules, in order; empty for a rule that has none.
+	Rules []gatewayv1.SectionName
 	// Backends are all that the route refers to for its traffic, those of filters included, in the order of the route.
 	Backends []Backend
 }
@@ -42,18 +44,21 @@ func RouteOf(object metav1.Object) (Route, bool) {
 	case *gatewayv1.TLSRoute:
 		route := Route{Kind: KindTLSRoute, Object: r, ParentRefs: r.Spec.ParentRefs, Hostnames: r.Spec.Hostnames}
 		for i := range r.Spec.Rules {
+			route.addRule(r.Spec.Rules[i].Name)
 			route.addBackends(i, r.Spec.Rules[i].BackendRefs)
 		}
 		return route, true
 	case *gatewayv1.TCPRoute:
 		route := Route{Kind: KindTCPRoute, Object: r, ParentRefs: r.Spec.ParentRefs}
 		for i := range r.Spec.Rules {
+			route.addRule(r.Spec.Rules[i].Name)
 			route.addBackends(i, r.Spec.Rules[i].BackendRefs)
 		}
 		return route, true
 	case *gatewayv1.UDPRoute:
 		route := Route{Kind: KindUDPRoute, Object: r, ParentRefs: r.Spec.ParentRefs}
 		for i := range r.Spec.Rules {
+			route.addRule(r.Spec.Rules[i].Name)
 			route.addBackends(i, r.Spec.Rules[i].BackendRefs)
 		}
 		return route, true
@@ -67,6 +72,7 @@ func HTTPRoute(r *gatewayv1.HTTPRoute) Route {
 	for i := range r.Spec.Rules {
 		rule := &r.Spec.Rules[i]
 		at := fmt.Sprintf("spec.rules[%d]", i)
+		route.addRule(rule.Name)
 		route.addHTTPFilters(at, rule.Filters)
 		for j := range rule.BackendRefs {
 			ref := &rule.BackendRefs[j]
@@ -83,6 +89,7 @@ func grpcRoute(r *gatewayv1.GRPCRoute) Route {
 	for i := range r.Spec.Rules {
 		rule := &r.Spec.Rules[i]
 		at := fmt.Sprintf("spec.rules[%d]", i)
+		route.addRule(rule.Name)
 		route.addGRPCFilters(at, rule.Filters)
 		for j := range rule.BackendRefs {
 			ref := &rule.BackendRefs[j]
@@ -92,6 +99,10 @@ func grpcRoute(r *gatewayv1.GRPCRoute) Route {
 		}
 	}
 	return route
+}
+
+func (r *Route) addRule(name *gatewayv1.SectionName) {
+	r.Rules = append(r.Rules, valueOr(name, ""))
 }
 
 func (r *Route) addBackend(path string, ref gatewayv1.BackendObjectReference) {

@@ -22,7 +22,7 @@ const statusTemplate = "status.template"
 // The variables of the context.
 var (
 	gatewayVariables = []string{"Class", "Gateway", "Hostnames", "Listeners", "Resources", "Values"}
-	routeVariables   = []string{"GRPCRoute", "HTTPRoute", "ParentRef", "Route", "TCPRoute", "TLSRoute", "UDPRoute"}
+	routeVariables   = []string{"GRPCRoute", "HTTPRoute", "ParentRef", "Route", "Rules", "TCPRoute", "TLSRoute", "UDPRoute"}
 )
 
 // compiler collects what becomes a Program, and all that is wrong with the blueprint.
@@ -171,7 +171,7 @@ func (c *compiler) set(field string, routeKind gatewayv1.Kind, texts map[string]
 	}
 	variables := gatewayVariables
 	if routeKind != "" {
-		variables = append([]string{string(routeKind), "ParentRef", "Route"}, gatewayVariables...)
+		variables = append([]string{string(routeKind), "ParentRef", "Route", "Rules"}, gatewayVariables...)
 	}
 	graph := map[string][]string{}
 	for _, name := range names {

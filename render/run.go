@@ -65,6 +65,10 @@ func (s *Set) Start(c Context) *Run {
 	if s.routeKind != "" {
 		r.variables["Route"], r.variables[string(s.routeKind)] = orEmpty(c.Route), orEmpty(c.Route)
 		r.variables["ParentRef"] = orEmpty(c.ParentRef)
+		r.variables["Rules"] = c.Rules
+		if c.Rules == nil {
+			r.variables["Rules"] = []any{}
+		}
 	}
 	return r
 }

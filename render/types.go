@@ -18,6 +18,8 @@ type Context struct {
 	Route map[string]any
 	// ParentRef is `.ParentRef`: the parent that the route is rendered for; nil for a Gateway.
 	ParentRef map[string]any
+	// Rules is `.Rules`: a map for each rule of the route, with its name and its values; nil for a Gateway.
+	Rules []any
 	// Values is `.Values`: the effective values.
 	Values map[string]any
 	// Hostnames is `.Hostnames`.

@@ -12,11 +12,15 @@ type Uses struct {
 	Values bool
 	// Listeners says that `.Listeners` is read, and ListenerValues that so is the field Values of a listener in it.
 	Listeners, ListenerValues bool
+	// Rules says that `.Rules` is read, where there is one.
+	Rules bool
 }
 
 // and are the uses of two together.
 func (u Uses) and(other Uses) Uses {
-	return Uses{u.Values || other.Values, u.Listeners || other.Listeners, u.ListenerValues || other.ListenerValues}
+	return Uses{
+		u.Values || other.Values, u.Listeners || other.Listeners, u.ListenerValues || other.ListenerValues, u.Rules || other.Rules,
+	}
 }
 
 // share is what is known of a value: which parts of the context there may be in it.
@@ -205,13 +209,15 @@ func (w *usesWalk) field(c share, key string) share {
 	case key == "Listeners" && c == wholeContext:
 		w.uses.Listeners = true
 		return listenerList
+	case key == "Rules" && c == wholeContext:
+		w.uses.Rules = true
+		return plain
 	}
 	if c != mixed {
 		return plain
 	}
-	if key == "Listeners" {
-		w.uses.Listeners = true
-	}
+	w.uses.Listeners = w.uses.Listeners || key == "Listeners"
+	w.uses.Rules = w.uses.Rules || key == "Rules"
 	return mixed
 }
 
@@ -230,7 +236,7 @@ func (w *usesWalk) readAll(c share) share {
 	case oneListener, listenerList:
 		w.uses.ListenerValues = true
 	default:
-		w.uses = Uses{true, true, true}
+		w.uses = Uses{true, true, true, true}
 	}
 	return plain
 }

@@ -17,7 +17,7 @@ func TestUsesAreWhatTemplatesMayRead(t *testing.T) {
 		values         = `{{ .Values.a }}`
 		listenerValues = `{{ range .Listeners }}{{ .Values.a }}{{ end }}`
 	)
-	all, listeners := Uses{true, true, true}, Uses{Listeners: true}
+	all, listeners := Uses{true, true, true, true}, Uses{Listeners: true}
 	read := Uses{Listeners: true, ListenerValues: true}
 	for name, c := range map[string]struct {
 		template, helpers string
@@ -49,6 +49,7 @@ func TestUsesAreWhatTemplatesMayRead(t *testing.T) {
 		"every key of a listener":                   {`{{ range $k, $v := first .Listeners }}{{ $k }}{{ end }}`, "", read},
 		"a listener less something else":            {`{{ range .Listeners }}{{ toYaml (omit . "name") }}{{ end }}`, "", read},
 		"a listener with its values":                {`{{ range .Listeners }}{{ toYaml (pick . "Values") }}{{ end }}`, "", read},
+		"rules, and their values":                   {`{{ range .Rules }}{{ .name }}{{ .Values.a }}{{ end }}`, "", Uses{Rules: true}},
 		"the whole context":                         {`{{ toYaml . }}`, "", all},
 		"the whole context by a computed key":       {`{{ index $ .Gateway.metadata.name }}`, "", all},
 		"the whole context in a map":                {`{{ if (dict "context" $).context.Values.a }}{{ end }}`, "", Uses{Values: true, ListenerValues: true}},
@@ -97,7 +98,7 @@ func TestUsesAreThoseOfAllTemplatesOfASet(t *testing.T) {
 	for kind, set := range p.Routes {
 		got[kind] = set.Uses()
 	}
-	want := map[gatewayv1.Kind]Uses{"Gateway": {true, true, true}, "HTTPRoute": {Values: true}}
+	want := map[gatewayv1.Kind]Uses{"Gateway": {true, true, true, false}, "HTTPRoute": {Values: true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -91,6 +91,11 @@ func (p *Policy) TargetsListeners() bool {
 	return false
 }
 
+// TargetsRules says whether a target reference is to a rule of routes.
+func (p *Policy) TargetsRules() bool {
+	return slices.ContainsFunc(p.refs, func(ref targetRef) bool { return ref.ofRule() })
+}
+
 // Parse reads a policy. A verdict against it has reason Invalid and names the fields; the policy that comes
 // with it contributes nothing, but should be handed to Compute all the same, which tells what it would have reached.
 func Parse(object v1alpha1.Policy) (*Policy, verdict.Verdict) {

@@ -48,6 +48,9 @@ type Target struct {
 	// Unread are the kinds of templates that do not read what is said of listeners only. A target reference that is narrowed to
 	// listeners, and is for such templates alone, is not accepted.
 	Unread []v1alpha1.AppliesTo
+	// RulesUnread says that the templates of the route read nothing of what is said of its rules. A target reference to a rule is
+	// then not accepted.
+	RulesUnread bool
 }
 
 // reads says whether any template that a target reference is for reads what is said of listeners only.

@@ -148,6 +148,11 @@ func (r *targetRef) narrowed() bool {
 	return r.listeners != nil || r.section != "" && (r.kind == kindGateway || r.kind == kindListenerSet)
 }
 
+// ofRule says whether the reference is to a rule of routes.
+func (r *targetRef) ofRule() bool {
+	return r.section != "" && r.kind != kindGateway && r.kind != kindListenerSet
+}
+
 // place finds the most specific rank at which the policy matches the target, and the indexes of all references that do. No
 // indexes means that it does not match. Those that would match, but are not accepted, are refused.
 func (p *Policy) place(t *Target) (best rank, matching, refused []int) {
@@ -157,7 +162,7 @@ func (p *Policy) place(t *Target) (best rank, matching, refused []int) {
 		if !ok || !appliesTo(ref, t) {
 			continue
 		}
-		if ref.narrowed() && !t.reads(ref) {
+		if ref.narrowed() && !t.reads(ref) || ref.ofRule() && t.RulesUnread {
 			refused = append(refused, ref.index)
 			continue
 		}

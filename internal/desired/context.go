@@ -69,6 +69,15 @@ func (in Inputs) listeners(effective []values.Effective) []any {
 	return list
 }
 
+// rulesList is `.Rules`: the rules of the route by their names, each with its values.
+func rulesList(route gateway.Route, effective []values.Effective) []any {
+	list := make([]any, 0, len(route.Rules))
+	for i, name := range route.Rules {
+		list = append(list, map[string]any{"name": string(name), "Values": effective[i].Tree})
+	}
+	return list
+}
+
 // routeMap is `.Route`.
 func routeMap(route gateway.Route) map[string]any {
 	return objectMap(string(route.Kind), route.Object)

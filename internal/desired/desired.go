@@ -62,7 +62,7 @@ type Parent struct {
 	marks    marks
 	ownClass func(name string) bool
 	accepted verdict.Verdict
-	// read are the values of listeners that the templates read.
+	// read are the values of listeners, and of the rules of the route, that the templates read.
 	read   []values.Effective
 	inputs func() string
 	// secrets are the sensitive ones among the values that the templates read.
@@ -140,7 +140,14 @@ func (in Inputs) route(attachment gateway.Attachment, set *render.Set, shared co
 		c.Route = routeMap(attachment.Route)
 		c.Hostnames = render.Hostnames(in.Merged.HostnamesWith(attachment))
 		c.ParentRef = parentMap(in.Merged, *under)
-		parents = append(parents, in.begin(owner, under, set, c, effective))
+		var rules []values.Effective
+		if set.Uses().Rules {
+			rules = in.ruleValues(attachment.Route, *under, effective)
+			c.Rules = rulesList(attachment.Route, rules)
+		}
+		p := in.begin(owner, under, set, c, effective)
+		p.read = slices.Concat(p.read, rules)
+		parents = append(parents, p)
 	}
 	return parents
 }

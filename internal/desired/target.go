@@ -21,11 +21,14 @@ type Reach struct {
 	// Route is the route that the path ends at, and Under which of its parents it leads through; nil for other paths.
 	Route *gateway.Route
 	Under *gateway.Parent
+	// Rule is the rule of the route that the path ends at; empty if it ends at the route.
+	Rule gatewayv1.SectionName
 	// Values are effective at the end of the path.
 	Values values.Effective
 }
 
-// Reaches returns all paths of a Gateway: its own first, then those of its listeners, then those of its routes.
+// Reaches returns all paths of a Gateway: its own first, then those of its listeners, then those of its routes, each followed by those
+// of its rules that have names, where any policy is about rules.
 func Reaches(in Inputs) []Reach {
 	gw := in.Merged.Gateway
 	all := []Reach{{Parent: parentKey(gateway.KindGateway, gw.Namespace, gw.Name), Values: in.values(in.target())}}
@@ -42,10 +45,42 @@ func Reaches(in Inputs) []Reach {
 			if under := &in.Merged.Attachments[i].Parents[j]; under.Accepted.OK {
 				v := in.values(in.routeTarget(*route, *under))
 				all = append(all, Reach{Parent: under.Key, Route: route, Under: under, Values: v})
+				all = append(all, in.ruleReaches(route, under, v)...)
 			}
 		}
 	}
 	return all
+}
+
+// ruleReaches are the paths of a route that go on to its rules. of are the values of the route.
+func (in Inputs) ruleReaches(route *gateway.Route, under *gateway.Parent, of values.Effective) []Reach {
+	if !slices.ContainsFunc(in.Policies, (*values.Policy).TargetsRules) {
+		return nil
+	}
+	var reaches []Reach
+	for i, v := range in.ruleValues(*route, *under, of) {
+		if name := route.Rules[i]; name != "" {
+			reaches = append(reaches, Reach{Parent: under.Key, Route: route, Under: under, Rule: name, Values: v})
+		}
+	}
+	return reaches
+}
+
+// ruleValues are the values of each rule of a route under one parent. A rule without a name, of which no policy can speak, has those
+// of the route.
+func (in Inputs) ruleValues(route gateway.Route, under gateway.Parent, of values.Effective) []values.Effective {
+	narrowed := slices.ContainsFunc(in.Policies, (*values.Policy).TargetsRules)
+	list := make([]values.Effective, len(route.Rules))
+	for i, name := range route.Rules {
+		list[i] = of
+		if name != "" && narrowed {
+			t := in.routeTarget(route, under)
+			t.Route.Rule = string(name)
+			t.RulesUnread = in.rulesUnread(route.Kind)
+			list[i] = in.values(t)
+		}
+	}
+	return list
 }
 
 func parentKey(kind gatewayv1.Kind, namespace, name string) gateway.ParentKey {
@@ -73,6 +108,15 @@ func (in Inputs) unread() []v1alpha1.AppliesTo {
 	return slices.DeleteFunc(slices.Clone(readers), func(a v1alpha1.AppliesTo) bool {
 		return a == v1alpha1.AppliesToGateway && of || a == v1alpha1.AppliesToRoute && byRoute
 	})
+}
+
+// rulesUnread says that no template for routes of a kind reads what is said of rules only.
+func (in Inputs) rulesUnread(kind gatewayv1.Kind) bool {
+	if in.Program == nil {
+		return false
+	}
+	set, ok := in.Program.Routes[kind]
+	return !ok || !set.Uses().Rules
 }
 
 // readers are all kinds of templates.

@@ -2,14 +2,16 @@ package desired
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/verdict"
 )
 
-// Refused is the verdict on target references of a valid policy that are narrowed to listeners whose values nothing reads. refs
-// are their indexes.
+// Refused is the verdict on target references of a valid policy that are narrowed to listeners, or to rules, whose values nothing
+// reads. refs are their indexes.
 func Refused(policy v1alpha1.Policy, blueprint string, refs []int) verdict.Verdict {
 	fields := make([]string, len(refs))
 	for i, ref := range refs {
@@ -18,8 +20,12 @@ func Refused(policy v1alpha1.Policy, blueprint string, refs []int) verdict.Verdi
 			fields[i] = "spec.targetRef"
 		}
 	}
-	return verdict.No(v1alpha1.ReasonInvalid, "blueprint %s does not read listener values; leave sectionName and listenerSelector out of %s",
-		blueprint, strings.Join(fields, " and "))
+	what, leaveOut := "listener values", "sectionName and listenerSelector"
+	if targets := policy.PolicySpec().Targets(); refs[0] < len(targets) && slices.Contains(gateway.RouteKinds, targets[refs[0]].Kind) {
+		what, leaveOut = "the values of rules (.Rules)", "sectionName"
+	}
+	return verdict.No(v1alpha1.ReasonInvalid, "blueprint %s does not read %s; leave %s out of %s",
+		blueprint, what, leaveOut, strings.Join(fields, " and "))
 }
 
 // Unmatched is the verdict on a target reference of a valid policy that has a part in no Reach: what it names is not there, or is

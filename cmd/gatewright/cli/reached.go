@@ -46,6 +46,8 @@ type targetName struct {
 	Name      string `json:"name"`
 	// Listener is set for a listener, as its Gateway or ListenerSet names it.
 	Listener string `json:"listener,omitempty"`
+	// Rule is set for a rule of a route.
+	Rule string `json:"rule,omitempty"`
 	// Parent is set for a route.
 	Parent string `json:"parent,omitempty"`
 }
@@ -91,11 +93,14 @@ func targetOf(gw types.NamespacedName, reach desired.Reach) targetName {
 	case reach.Route != nil:
 		object := reach.Route.Object
 		t.Kind, t.Namespace, t.Name = string(reach.Route.Kind), object.GetNamespace(), object.GetName()
-		t.Parent = parentName(*reach.Under)
+		t.Parent, t.Rule = parentName(*reach.Under), string(reach.Rule)
 	}
 	t.Target = fmt.Sprintf("%s %s/%s", t.Kind, t.Namespace, t.Name)
 	if t.Listener != "" {
 		t.Target += ", listener " + t.Listener
+	}
+	if t.Rule != "" {
+		t.Target += ", rule " + t.Rule
 	}
 	if t.Parent != "" {
 		t.Target += " under " + t.Parent
