@@ -357,3 +357,29 @@ func TestGatewayResolvedRefs(t *testing.T) {
 		})
 	}
 }
+
+// TestC1AListenerKeepsItsHostnameWhileItsCertificateIsMissing holds that a certificate that is being replaced gives nobody else
+// the chance to serve the hostname in between.
+func TestC1AListenerKeepsItsHostnameWhileItsCertificateIsMissing(t *testing.T) {
+	pay := func(secret gatewayv1.ObjectName) gatewayv1.Listener {
+		return withCertificates(listener("pay", https, 443, "pay.example.com"), secretRef("", secret))
+	}
+	s := gateway.Snapshot{
+		Gateway:      gw(letIn(gatewayv1.NamespacesFromAll, nil), listener("http", http, 80, ""), pay("gone")),
+		ListenerSets: []*gatewayv1.ListenerSet{set("evil", "hijack", 1, pay("good"))},
+		Namespaces:   namespaces(nil, "infra", "evil"),
+		Secrets:      map[types.NamespacedName]gateway.Certificate{{Namespace: "evil", Name: "good"}: {}},
+	}
+	var got []resolved
+	for _, l := range merge(s).Listeners {
+		got = append(got, resolvedOf(l))
+	}
+	want := []resolved{
+		{"True/Accepted", "True/ResolvedRefs", "True/Programmed", true, nil},
+		{"True/Accepted", "False/InvalidCertificateRef", "False/Invalid", false, nil},
+		{"False/HostnameConflict", "True/ResolvedRefs", "False/HostnameConflict", false, []gatewayv1.ObjectName{"good"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("listeners: -want +got:\n%s", diff)
+	}
+}

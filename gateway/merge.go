@@ -133,13 +133,16 @@ func (f *folder) judge(l *Listener) {
 		l.Usable, l.Accepted = false, tooManyListeners
 	}
 	l.Programmed = l.programmed()
+	if l.Accepted.OK {
+		// Also while its certificate is missing: whoever comes later must not take over its hostname in the meantime.
+		f.held.add(&l.Spec)
+	}
 	if !l.Usable {
 		f.names.reserve(l.Source)
 		return
 	}
 	f.usable++
 	l.Name = f.names.give(l.Source)
-	f.held.add(&l.Spec)
 }
 
 // refusesMode says whether a listener is refused for where TLS ends: no kind of route can attach to it then, as with a protocol that

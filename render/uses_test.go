@@ -49,7 +49,6 @@ func TestUsesAreWhatTemplatesMayRead(t *testing.T) {
 		"every key of a listener":                   {`{{ range $k, $v := first .Listeners }}{{ $k }}{{ end }}`, "", read},
 		"a listener less something else":            {`{{ range .Listeners }}{{ toYaml (omit . "name") }}{{ end }}`, "", read},
 		"a listener with its values":                {`{{ range .Listeners }}{{ toYaml (pick . "Values") }}{{ end }}`, "", read},
-		"rules, and their values":                   {`{{ range .Rules }}{{ .name }}{{ .Values.a }}{{ end }}`, "", Uses{Rules: true}},
 		"the whole context":                         {`{{ toYaml . }}`, "", all},
 		"the whole context by a computed key":       {`{{ index $ .Gateway.metadata.name }}`, "", all},
 		"the whole context in a map":                {`{{ if (dict "context" $).context.Values.a }}{{ end }}`, "", Uses{Values: true, ListenerValues: true}},
@@ -89,7 +88,7 @@ func TestUsesAreThoseOfAllTemplatesOfASet(t *testing.T) {
 		ResourceTemplates: map[string]string{"a": usesHead + "data: {a: {{ .Values.a }}}", "b": usesHead + "data: {a: {{ len .Listeners }}}"},
 		Status:            &v1alpha1.StatusTemplate{Template: "{{ range .Listeners }}{{ .Values.a }}{{ end }}"},
 	}
-	b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"a": usesHead + "data: {a: {{ .Values.a }}}"}}
+	b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"a": usesHead + "data: {a: {{ .Values.a }}, b: {{ range .Rules }}{{ .Values.b }}{{ end }}}"}}
 	p, err := Compile(b)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +97,7 @@ func TestUsesAreThoseOfAllTemplatesOfASet(t *testing.T) {
 	for kind, set := range p.Routes {
 		got[kind] = set.Uses()
 	}
-	want := map[gatewayv1.Kind]Uses{"Gateway": {true, true, true, false}, "HTTPRoute": {Values: true}}
+	want := map[gatewayv1.Kind]Uses{"Gateway": {true, true, true, false}, "HTTPRoute": {Values: true, Rules: true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
