@@ -132,15 +132,59 @@ func judgeValue(value ref.Val) ref.Val {
 var (
 	errCondition = errors.New("the condition fails on these values: one of them is missing from a list, of a type that the expression does not expect, or out of range")
 	errCost      = errors.New("the condition takes too long on these values")
+	errSpent     = errors.New("the condition is not looked at, since those of the policy that were take too long together on these values")
+	errAllSpent  = errors.New("the condition is not looked at, since those of all policies that were take too long together on these values")
 )
 
-// holds evaluates the condition. A missing key means false, also one below something that is no map: a scalar or a list.
-// Any other failure is an error, and what it means depends on the block.
-func (c *condition) holds(vars map[string]any) (bool, error) {
-	value, _, _ := c.program.Eval(vars)
-	if value == nil {
-		return false, errCost
+// What conditions may cost for one target, in CEL's cost units, besides the bound on each evaluation: those of one source, and those
+// of all. Ordinary ones cost some tens. The last one that is looked at may cost more than what is left.
+const (
+	sourceBudget = 2 * celenv.CostLimit
+	totalBudget  = 10 * celenv.CostLimit
+)
+
+// budget is what conditions have cost so far for one target.
+type budget struct {
+	total   uint64
+	sources map[int]uint64
+}
+
+// exhausted says why a condition of a source is not looked at any more; nil if it is.
+func (b *budget) exhausted(source int) error {
+	switch {
+	case b.sources[source] >= sourceBudget:
+		return errSpent
+	case b.total >= totalBudget:
+		return errAllSpent
 	}
+	return nil
+}
+
+// spend notes what a condition of a source has cost.
+func (b *budget) spend(source int, cost uint64) {
+	if b.sources == nil {
+		b.sources = map[int]uint64{}
+	}
+	b.sources[source] += cost
+	b.total += cost
+}
+
+// holds evaluates the condition. A missing key means false, also one below something that is no map: a scalar or a list.
+// Any other failure is an error, and what it means depends on the block. cost is what it took.
+func (c *condition) holds(vars map[string]any) (held bool, cost uint64, err error) {
+	value, details, _ := c.program.Eval(vars)
+	if value == nil {
+		return false, celenv.CostLimit, errCost
+	}
+	if actual := details.ActualCost(); actual != nil {
+		cost = *actual
+	}
+	held, err = c.judged(value)
+	return held, cost, err
+}
+
+// judged is what a value of the condition means; see holds.
+func (c *condition) judged(value ref.Val) (bool, error) {
 	switch judged := judgeValue(value).(type) {
 	case types.Bool:
 		return bool(judged), nil

@@ -67,7 +67,7 @@ func TestConditionHolds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			holds, err := compiled.holds(vars)
+			holds, _, err := compiled.holds(vars)
 			if diff := cmp.Diff(c.want, outcome{holds, err != nil}); diff != "" {
 				t.Errorf("%s (-want +got)\n%s%v", c.when, diff, err)
 			}

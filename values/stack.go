@@ -53,6 +53,7 @@ type stack struct {
 	// marks say how to merge; nil where there is nothing to heed.
 	marks  *Marks
 	target map[string]any
+	budget budget
 }
 
 // newStack makes layers of the blocks of all valid sources, which come with the least specific first, the oldest first
@@ -309,11 +310,7 @@ func (s *stack) holds(l *layer, self, lower func() Tree) bool {
 	if l.when == nil {
 		return true
 	}
-	held, err := l.when.holds(map[string]any{
-		varSelf:   self(),
-		varLower:  func() any { return lower() },
-		varTarget: s.target,
-	})
+	held, err := s.look(l, self, lower)
 	switch {
 	case err != nil && l.isDefault:
 		l.deactivate(ConditionError, nil, err.Error())
@@ -325,4 +322,18 @@ func (s *stack) holds(l *layer, self, lower func() Tree) bool {
 		l.deactivate(WhenFalse, nil, "")
 	}
 	return held
+}
+
+// look evaluates a layer's condition, unless what conditions may cost is spent.
+func (s *stack) look(l *layer, self, lower func() Tree) (bool, error) {
+	if err := s.budget.exhausted(l.source); err != nil {
+		return false, err
+	}
+	held, cost, err := l.when.holds(map[string]any{
+		varSelf:   self(),
+		varLower:  func() any { return lower() },
+		varTarget: s.target,
+	})
+	s.budget.spend(l.source, cost)
+	return held, err
 }

@@ -9,12 +9,11 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-const (
-	// costLimit bounds one evaluation, in CEL's cost units: about ten milliseconds.
-	costLimit = 100_000
-	// maxLength is what the CRDs allow too.
-	maxLength = 4096
-)
+// CostLimit bounds one evaluation, in CEL's cost units: about ten milliseconds.
+const CostLimit = 100_000
+
+// maxLength is what the CRDs allow too.
+const maxLength = 4096
 
 // Environment makes an environment with these variables and functions. It takes milliseconds, and is to be made once.
 func Environment(declarations ...cel.EnvOption) (*cel.Env, error) {
@@ -43,7 +42,7 @@ func Compile(env *cel.Env, text string) (*cel.Ast, error) {
 
 // Program makes a compiled expression ready to be evaluated, with a bound on what an evaluation may cost.
 func Program(env *cel.Env, checked *cel.Ast) (cel.Program, error) {
-	return env.Program(checked, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(costLimit))
+	return env.Program(checked, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(CostLimit))
 }
 
 // firstIssue is the first thing that is wrong with an expression, on one line.
