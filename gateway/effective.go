@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -34,6 +36,9 @@ func (l *Listener) Effective(namespace string) gatewayv1.Listener {
 			out.TLS.CertificateRefs = append(out.TLS.CertificateRefs, *l.Certificates[i].DeepCopy())
 		}
 	}
+	if out.AllowedRoutes != nil {
+		out.AllowedRoutes.Kinds = l.kindsThatAre(out.AllowedRoutes.Kinds)
+	}
 	if l.Source.Namespace == namespace {
 		return out
 	}
@@ -53,4 +58,17 @@ func (l *Listener) Effective(namespace string) gatewayv1.Listener {
 		}
 	}
 	return out
+}
+
+// kindsThatAre leaves out the kinds of routes that are not supported: one listener that asks for them would spoil what all share.
+// If none is left, all stay, since none would mean all to whoever reads it.
+func (l *Listener) kindsThatAre(asked []gatewayv1.RouteGroupKind) []gatewayv1.RouteGroupKind {
+	supported := slices.DeleteFunc(slices.Clone(asked), func(k gatewayv1.RouteGroupKind) bool {
+		return valueOr(k.Group, gatewayv1.GroupName) != gatewayv1.GroupName ||
+			!slices.ContainsFunc(l.SupportedKinds, func(s gatewayv1.RouteGroupKind) bool { return s.Kind == k.Kind })
+	})
+	if len(supported) == 0 {
+		return asked
+	}
+	return supported
 }

@@ -45,6 +45,9 @@ func TestEffectiveGateway(t *testing.T) {
 			own:  []gatewayv1.Listener{listener("own", http, 80, "")},
 			sets: []*gatewayv1.ListenerSet{set("team-a", "a", 1, kinds)},
 			want: []gatewayv1.Listener{listener("own", http, 80, ""), kindsFromTeamA}},
+		"of allowed kinds, those that are supported": {
+			own:  []gatewayv1.Listener{allowing(listener("l", http, 80, ""), bySelector, team, gateway.KindTCPRoute, gateway.KindHTTPRoute)},
+			want: []gatewayv1.Listener{allowing(listener("l", http, 80, ""), bySelector, team, gateway.KindHTTPRoute)}},
 		"All and Selector mean the same everywhere": {
 			own: []gatewayv1.Listener{listener("own", http, 80, "")},
 			sets: []*gatewayv1.ListenerSet{set("team-a", "a", 1,
