@@ -2,7 +2,6 @@ package chart
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,13 +29,10 @@ func TestTheControllerWorksWithTheChartsRightsAndArguments(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	admin := kubectl{t, filepath.Join(server.Assets, "kubectl"), server.Kubeconfig}
 	kubectl := func(args ...string) string {
 		t.Helper()
-		out, err := exec.Command(filepath.Join(server.Assets, "kubectl"), append(args, "--kubeconfig", server.Kubeconfig)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		return strings.TrimSpace(string(out))
+		return admin.must("", args...)
 	}
 
 	env := []string{"KUBECONFIG=" + server.Kubeconfig}
