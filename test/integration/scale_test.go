@@ -123,6 +123,7 @@ func TestOneMoreListenerSetAmongManyCostsItsGatewayOnly(t *testing.T) {
 	w.createAll(sets)
 	grows(t, "sets are attached", int32(*manySets), w.attachedSets("edge"))
 	w.counts(2)
+	w.alone()
 	idle(t)
 
 	heard, before := newAudit(t), reconciles(t)
@@ -169,6 +170,7 @@ metadata:
 	}
 	grows(t, "routes are rendered", int32(*manyRoutes+gateways), func() (int32, error) { return int32(len(w.renderings())), nil })
 	w.counts(int32(gateways))
+	w.alone()
 	idle(t)
 
 	heard, before := newAudit(t), reconciles(t)
