@@ -70,6 +70,9 @@ func (t *trespass) set(m *Marks, by Party, path string, value any) {
 	by = m.party(by)
 	switch value := value.(type) {
 	case Tree:
+		if m.keepsItems() {
+			break // no map stands beside a list
+		}
 		if len(value) > 0 && (by == PartyTenant || m.any((*Marks).opens)) {
 			for key, below := range value {
 				t.set(m.property(key), by, Pointer(path, key), below)
@@ -81,8 +84,11 @@ func (t *trespass) set(m *Marks, by Party, path string, value any) {
 		}
 	case []any:
 		if by == PartyTenant && !m.keepsProperties() {
-			t.setItems(m, path, value)
-			return
+			known := len(t.found)
+			merged := t.setItems(m, path, value)
+			if merged || len(t.found) > known {
+				return
+			}
 		}
 	}
 	switch {
@@ -93,19 +99,21 @@ func (t *trespass) set(m *Marks, by Party, path string, value any) {
 	}
 }
 
-// setItems looks at the items of a list, under the names that they are merged by.
-func (t *trespass) setItems(m *Marks, path string, list []any) {
+// setItems looks at the items of a list, under the names that they are merged by. It says whether they are merged: if not, the
+// list takes the place of what stands there.
+func (t *trespass) setItems(m *Marks, path string, list []any) (merged bool) {
 	var names []string
-	if m != nil && m.Merge == MergeByKey {
-		names, _ = m.names(list)
+	if m != nil && (m.Merge == MergeByKey || m.Merge == MergeSet) {
+		names, merged = m.names(list)
 	}
 	for i, item := range list {
 		name := strconv.Itoa(i)
-		if names != nil {
+		if merged && m.Merge == MergeByKey {
 			name = names[i]
 		}
 		t.set(m.items(), PartyTenant, Pointer(path, name), item)
 	}
+	return merged
 }
 
 // remove looks at a path that a policy removes.
@@ -136,7 +144,5 @@ func (m *Marks) keepsProperties() bool {
 	return false
 }
 
-// keepsItems says whether some of what a list holds here is the provider's, and would stay if another list came over it.
-func (m *Marks) keepsItems() bool {
-	return m != nil && m.Merge == MergeByKey && m.Items.any((*Marks).restricts)
-}
+// keepsItems says whether some of what a list holds here is the provider's. It would be gone if something came over the list.
+func (m *Marks) keepsItems() bool { return m != nil && m.Items.any((*Marks).restricts) }
