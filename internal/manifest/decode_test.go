@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/test/hostile"
 )
 
 // found is a document in short.
@@ -214,35 +216,47 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
+// texts are YAML of every kind.
+var texts = []string{
+	"apiVersion: v1\nkind: A\n", "---\n...\n---\n", "a: &b [*b]", "? - a\n: b", "{a: b, a: c}", "apiVersion: v1\nkind: A\nx: |2-\n   a\n",
+	"%YAML 1.1\n---\na", "\ufeffa: b", "apiVersion: v1\nkind: A\nx: [1, 1.5, 0777, 1e3, yes, ~, 2001-01-01]\ny: {on: 'a', \"b\": >\n  c}\n", "a: \"\\u0000\"", "!!binary a: b",
+}
+
 // FuzzDecode holds that no text makes the package panic, that errors have its type, and that what is read can be printed and read
 // again.
 func FuzzDecode(f *testing.F) {
-	for _, text := range []string{
-		"apiVersion: v1\nkind: A\n", "---\n...\n---\n", "a: &b [*b]", "? - a\n: b", "{a: b, a: c}", "apiVersion: v1\nkind: A\nx: |2-\n   a\n",
-		"%YAML 1.1\n---\na", "\ufeffa: b", "apiVersion: v1\nkind: A\nx: [1, 1.5, 0777, 1e3, yes, ~, 2001-01-01]\ny: {on: 'a', \"b\": >\n  c}\n", "a: \"\\u0000\"", "!!binary a: b",
-	} {
+	for _, text := range texts {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		docs, err := Decode(text)
+	f.Fuzz(checkDecode)
+}
+
+func TestMadeUpTextsAreReadOrRefused(t *testing.T) {
+	for text := range hostile.Mutants(texts, 5000) {
+		checkDecode(t, []byte(text))
+	}
+}
+
+func checkDecode(t *testing.T, text []byte) {
+	t.Helper()
+	docs, err := Decode(text)
+	if err != nil {
+		if _, ok := errors.AsType[*Error](err); !ok {
+			t.Errorf("an error of type %T", err)
+		}
+		return
+	}
+	for _, doc := range docs {
+		printed, err := Encode(doc.Unstructured)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
-				t.Errorf("an error of type %T", err)
-			}
-			return
+			t.Fatal(err)
 		}
-		for _, doc := range docs {
-			printed, err := Encode(doc.Unstructured)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := Decode(printed)
-			if err != nil || len(again) != 1 {
-				t.Fatalf("what was printed cannot be read: %v\n%s", err, printed)
-			}
-			if diff := cmp.Diff(doc.Object, again[0].Object); diff != "" {
-				t.Errorf("(-read +read again):\n%s", diff)
-			}
+		again, err := Decode(printed)
+		if err != nil || len(again) != 1 {
+			t.Fatalf("what was printed cannot be read: %v\n%s", err, printed)
 		}
-	})
+		if diff := cmp.Diff(doc.Object, again[0].Object); diff != "" {
+			t.Errorf("(-read +read again):\n%s", diff)
+		}
+	}
 }
