@@ -37,12 +37,13 @@ func (r *policyReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if object.GetDeletionTimestamp() != nil {
-		return ctrl.Result{}, nil
-	}
-	ancestors, err := r.ancestors(ctx, policy)
-	if err != nil {
-		return ctrl.Result{}, err
+	var ancestors []status.Ancestor
+	// A policy that is being deleted has a part in nothing any more.
+	if object.GetDeletionTimestamp() == nil {
+		var err error
+		if ancestors, err = r.ancestors(ctx, policy); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
 	after := object.DeepCopyObject().(client.Object)
 	s := after.(v1alpha1.Policy).PolicyStatus()
@@ -110,6 +111,9 @@ func (f *foundAncestors) add(in *parts) {
 		if c := part.contribution; c != nil {
 			ancestor := f.at(in.gateway, part.parent, c.Refs)
 			ancestor.Contributions = append(ancestor.Contributions, *c)
+			if part.held != "" {
+				ancestor.Held = append(ancestor.Held, part.held)
+			}
 			continue
 		}
 		refused := desired.Refused(f.policy, in.blueprint, part.refusal.Refs)

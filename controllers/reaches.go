@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"crypto/sha256"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,6 +26,8 @@ type part struct {
 	parent       gateway.ParentKey
 	contribution *values.Contribution
 	refusal      *values.Refusal
+	// held says why what was rendered last stays; empty if the contribution is in effect.
+	held string
 }
 
 // reaches computes the parts of policies in a Gateway once for all policies, as long as nothing changes that they depend on. Many
@@ -76,9 +79,15 @@ func (r *reaches) forget(gw types.NamespacedName) {
 
 func partsOf(in desired.Inputs) *parts {
 	p := &parts{gateway: in.Merged.Gateway, blueprint: in.Snapshot.Blueprint.Name, of: map[string][]part{}}
+	ofGateway := desired.Gateway(in).Held()
 	for _, reach := range desired.Reaches(in) {
+		held := strings.Join(reach.Values.Blocked(), "; ")
+		if reach.Route == nil && ofGateway != nil {
+			// The values of its listeners come into effect with it.
+			held = ofGateway.Message
+		}
 		for _, c := range reach.Values.Contributions {
-			p.of[c.Source] = append(p.of[c.Source], part{parent: reach.Parent, contribution: &c})
+			p.of[c.Source] = append(p.of[c.Source], part{parent: reach.Parent, contribution: &c, held: held})
 		}
 		for _, refusal := range reach.Values.Refused {
 			p.of[refusal.Source] = append(p.of[refusal.Source], part{parent: reach.Parent, refusal: &refusal})

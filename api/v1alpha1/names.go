@@ -65,6 +65,8 @@ const (
 	ReasonOverridden     = "Overridden"
 	// ReasonPartiallyProgrammed marks a policy of which some values are set by others.
 	ReasonPartiallyProgrammed = "PartiallyProgrammed"
+	// ReasonReconciling marks a policy of which no value is in effect yet.
+	ReasonReconciling = "Reconciling"
 	// ReasonAffected is the reason of the conditions that name the policies which affect an object.
 	ReasonAffected    = "Affected"
 	ReasonPending     = "Pending"

@@ -305,7 +305,9 @@ func TestATypoInAnOverrideHoldsItsTargetsOnly(t *testing.T) {
 	becomes(t, "and is Programmed", programmed, w.gatewayConditions("other"))
 	// What the held Gateway says of the tenant's policy it says once it has looked at it.
 	becomes(t, "the tenant's policy is looked at for both", map[string][]string{
-		"Gateway/NS/edge": {policyValid, policyInEffect}, "Gateway/NS/other": {policyValid, policyInEffect},
+		"Gateway/NS/edge": {policyValid, "Programmed=False/Reconciling: what was rendered last stays: " +
+			"GatewayConfig/NS/guard is invalid and carries overrides or constraints; mend it, its status says how"},
+		"Gateway/NS/other": {policyValid, policyInEffect},
 	}, w.policyTells(tenant))
 	is(t, "the guarded Gateway's objects stay", before, w.state("edge"))
 
@@ -314,6 +316,20 @@ func TestATypoInAnOverrideHoldsItsTargetsOnly(t *testing.T) {
 	becomes(t, "and is in effect", map[string][]string{"Gateway/NS/edge": {policyValid, policyInEffect}}, w.policyTells(guard))
 	change(w, guard, func(p *v1alpha1.GatewayConfig) { p.Spec.Override = tree2JSON(map[string]string{"size": "tiny"}) })
 	becomes(t, "and can be changed", map[string]string{"size": "tiny"}, w.data("edge"))
+}
+
+func TestAPolicyThatIsBeingDeletedClaimsNoEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.logging()
+	w.gateway("edge")
+	policy := config("leaving", target("Gateway", "edge"), logs("debug"))
+	policy.Finalizers = []string{"example.com/held"}
+	w.create(policy)
+	becomes(t, "it is in effect", map[string][]string{"Gateway/NS/edge": {policyValid, policyInEffect}}, w.policyTells(policy))
+	w.delete(policy)
+	becomes(t, "it has no part any more", map[string][]string{}, w.policyTells(policy))
+	change(w, policy, func(p *v1alpha1.GatewayConfig) { p.Finalizers = nil })
 }
 
 // selecting makes a target of all objects of a kind with a label.

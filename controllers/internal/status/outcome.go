@@ -46,7 +46,7 @@ func (o Outcome) Rendered() verdict.Verdict {
 // Applied says whether every rendered object is applied.
 func (o Outcome) Applied() verdict.Verdict {
 	if o.Failed != nil {
-		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; the last good objects stay")
+		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; the last good objects stay, and the values of this report are not in effect yet")
 	}
 	if o.Thrashing != nil {
 		return verdict.No(v1alpha1.ReasonThrashing, "%s: %s", describe(*o.Thrashing), o.Thrashing.Message)

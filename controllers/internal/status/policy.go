@@ -28,6 +28,8 @@ type Ancestor struct {
 	Refused *verdict.Verdict
 	// Contributions are what became of the policy's values, for each Gateway below the ancestor.
 	Contributions []values.Contribution
+	// Held says for each of the contributions that are not in effect, since what was rendered last stays, why that is.
+	Held []string
 }
 
 // Ancestors returns the entries of a policy's status: those of other controllers as they are, ours anew. The list is atomic and
@@ -64,7 +66,25 @@ func ancestorConditions(conditions *[]metav1.Condition, a Ancestor, generation i
 		*conditions = slices.DeleteFunc(*conditions, isType(v1alpha1.ConditionProgrammed))
 		return
 	}
-	Set(conditions, v1alpha1.ConditionProgrammed, contributed(a.Contributions), generation)
+	Set(conditions, v1alpha1.ConditionProgrammed, a.programmed(), generation)
+}
+
+// programmed is the condition Programmed of a policy. Values of which all are held back are in effect nowhere yet (GEP-713's Reconciling).
+func (a Ancestor) programmed() verdict.Verdict {
+	v := contributed(a.Contributions)
+	if len(a.Held) == 0 {
+		return v
+	}
+	why := "what was rendered last stays: " + listed(slices.Clone(a.Held), "; ")
+	switch {
+	case len(a.Held) == len(a.Contributions):
+		return verdict.No(v1alpha1.ReasonReconciling, "%s", why)
+	case !v.OK:
+		return verdict.No(v.Reason, "%s; for some targets %s", v.Message, why)
+	case v.Reason == v1alpha1.ReasonProgrammed:
+		return verdict.Yes(v1alpha1.ReasonPartiallyProgrammed, "for some targets "+why)
+	}
+	return verdict.Yes(v.Reason, fmt.Sprintf("%s; for some targets %s", v.Message, why))
 }
 
 // accepted is the condition Accepted of a policy: a valid one is not accepted for an ancestor if what it says is not allowed by

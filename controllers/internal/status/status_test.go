@@ -203,6 +203,13 @@ func TestAncestors(t *testing.T) {
 			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Shadowed: []values.Shadow{{Path: "/a", By: by}}}}},
 			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Overridden",
 				"all values are set by others: /a by GatewayClassConfig/gatewright-system/limits (override)", 1))},
+		"all values held back": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Sets: 2}}, Held: []string{"why"}},
+			entry(accepted, condition("Programmed", metav1.ConditionFalse, "Reconciling", "what was rendered last stays: why", 1))},
+		"some values held back": {
+			Ancestor{Accepted: verdict.Yes("Accepted", ""), Contributions: []values.Contribution{{Sets: 2}, {Sets: 2}}, Held: []string{"why"}},
+			entry(accepted, condition("Programmed", metav1.ConditionTrue, "PartiallyProgrammed",
+				"for some targets what was rendered last stays: why", 1))},
 		"no target reference accepted": {
 			Ancestor{Accepted: verdict.Yes("Accepted", "valid"), Refused: &verdict.Verdict{Reason: "Invalid", Message: "why"}},
 			entry(condition("Accepted", metav1.ConditionFalse, "Invalid", "why", 1))},
