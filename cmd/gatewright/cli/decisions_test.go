@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,7 +53,8 @@ func fileWith(t *testing.T, c cases.Case) string {
 func shownValues(t *testing.T, file string) cases.Outcome {
 	t.Helper()
 	got := command("", "gatewright", "values", "-f", file, "--gateway", "team/edge", "-o", "json")
-	if got.code != exitDone || got.err != "" {
+	// It may say that target references reach nothing, and nothing else.
+	if got.code != exitDone || strings.TrimSpace(told.ReplaceAllString(got.err, "")) != "" {
 		t.Fatal(got)
 	}
 	return cases.Shown(t, []byte(got.out))

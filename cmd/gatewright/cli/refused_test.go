@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,7 +53,7 @@ func TestTheToolSaysThatNobodyReadsWhatAPolicySaysOfListeners(t *testing.T) {
 		want string
 	}{
 		"reach":  {[]string{"reach", "gatewayconfig/shop/listener"}, "GatewayConfig shop/listener, target 1: " + refused},
-		"values": {[]string{"values", "--gateway", "shop/web", "--listener", "http"}, "GatewayConfig shop/listener: " + refused},
+		"values": {[]string{"values", "--gateway", "shop/web", "--listener", "http"}, "GatewayConfig shop/listener, target 1: " + refused},
 		"render": {[]string{"render"}, "GatewayConfig shop/listener, target 1: " + refused},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,5 +62,52 @@ func TestTheToolSaysThatNobodyReadsWhatAPolicySaysOfListeners(t *testing.T) {
 				t.Errorf("what it tells (-want +got):\n%s\nand prints:\n%s", diff, got.out)
 			}
 		})
+	}
+}
+
+// guestWorld has a Gateway whose templates read the values of listeners, one of which is held back.
+const guestWorld = `
+apiVersion: gatewright.dev/v1alpha1
+kind: GatewayClassBlueprint
+metadata: {name: reading}
+spec:
+  gatewayTemplate:
+    resourceTemplates:
+      config: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: config}
+        data: {all: '{{ range .Listeners }}{{ .Values.log | default "info" }}{{ end }}'}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: edge}
+spec:
+  controllerName: gatewright.dev/controller
+  parametersRef: {group: gatewright.dev, kind: GatewayClassBlueprint, name: reading}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {namespace: shop, name: web}
+spec: {gatewayClassName: edge, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: GatewayConfig
+metadata: {namespace: shop, name: listener}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web, sectionName: http}
+  constraints: [{name: quiet, when: "self.log ==", override: {log: info}}]
+`
+
+func TestValuesTellsOfAGatewayThatAListenerHolds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("world.yaml", []byte(guestWorld), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command("", "gatewright", "values", "-f", "world.yaml", "--gateway", "shop/web")
+	const want = "Error: these values are not in effect, and what is rendered stays as it is:\n" +
+		"  GatewayConfig/shop/listener is invalid and carries overrides or constraints; mend it, its status says how\n"
+	if !strings.HasSuffix(got.err, want) || got.code != 1 {
+		t.Errorf("exit code %d, and it tells\n%s\nwant at its end\n%s", got.code, got.err, want)
 	}
 }

@@ -119,11 +119,7 @@ func (r *renderer) chooseOne(name string) error {
 		return err
 	}
 	r.chosen = []desired.Inputs{in}
-	for _, other := range r.gateways() {
-		if in, err := r.inputs(other); err == nil {
-			r.all = append(r.all, in)
-		}
-	}
+	r.all = r.everyInputs()
 	return nil
 }
 

@@ -78,6 +78,17 @@ func (s *session) inputs(key types.NamespacedName) (desired.Inputs, error) {
 	return in, nil
 }
 
+// everyInputs are those of all Gateways of which they are known, in order.
+func (s *session) everyInputs() []desired.Inputs {
+	var all []desired.Inputs
+	for _, key := range s.gateways() {
+		if in, err := s.inputs(key); err == nil {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
 // reportRefused tells of which policies target references are not accepted where values were computed.
 func (s *session) reportRefused(r *report, in desired.Inputs, e values.Effective) {
 	for _, p := range s.sorted(in.Snapshot.Policies) {

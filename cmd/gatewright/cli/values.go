@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatewright/gatewright/gateway"
 	"github.com/gatewright/gatewright/internal/desired"
+	"github.com/gatewright/gatewright/internal/verdict"
 	"github.com/gatewright/gatewright/values"
 )
 
@@ -63,6 +64,8 @@ type subject struct {
 	// parent is the one that a route's values are for; "" for all else.
 	parent string
 	values values.Effective
+	// held says what else keeps the values from being put into effect, if anything does.
+	held *verdict.Verdict
 }
 
 // title is the whole name.
@@ -128,16 +131,19 @@ func (o *valuesOptions) ofGateway(s *session, r *report) ([]subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.reportInvalid(r, in)
+	s.reportPolicies(r, s.everyInputs(), in.Snapshot.Policies)
 	reaches := desired.Reaches(in)
 	name := fmt.Sprintf("Gateway %s", key)
+	var held *verdict.Verdict
+	if in.Program != nil {
+		held = desired.Gateway(in).Held()
+	}
 	if o.listener == "" {
-		return []subject{{name: name, values: reaches[0].Values}}, nil
+		return []subject{{name: name, values: reaches[0].Values, held: held}}, nil
 	}
 	for _, reach := range reaches {
 		if l := reach.Listener; l != nil && string(l.Name) == o.listener {
-			s.reportRefused(r, in, reach.Values)
-			return []subject{{name: name + ", listener " + o.listener, values: reach.Values}}, nil
+			return []subject{{name: name + ", listener " + o.listener, values: reach.Values, held: held}}, nil
 		}
 	}
 	return nil, noSuchListener(name, o.listener, in.Merged)
@@ -179,7 +185,7 @@ func (o *valuesOptions) ofRoute(kind gatewayv1.Kind, s *session, r *report) ([]s
 		for _, reach := range desired.Reaches(in) {
 			if reach.Route != nil && meant(*reach.Route) && o.wants(*reach.Under) {
 				s.reportRefused(r, in, reach.Values)
-				found = append(found, subject{name, parentName(*reach.Under), reach.Values})
+				found = append(found, subject{name: name, parent: parentName(*reach.Under), values: reach.Values})
 			}
 		}
 	}
@@ -252,7 +258,11 @@ func reportValues(r *report, subjects []subject, warnings bool) error {
 		if warnings {
 			r.warn(s.title(), s.values.Warnings)
 		}
-		why = append(why, s.values.Blocked()...)
+		blocked := s.values.Blocked()
+		if len(blocked) == 0 && s.held != nil {
+			blocked = []string{s.held.Message}
+		}
+		why = append(why, blocked...)
 	}
 	if len(why) == 0 {
 		return nil

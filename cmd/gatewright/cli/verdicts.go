@@ -84,8 +84,17 @@ func (r *renderer) reportResult(subject string, parent *desired.Parent, live des
 
 // reportPolicies tells which policies are invalid or reach nothing: of all, or only of those that the chosen Gateway might read.
 func (r *renderer) reportPolicies(everything bool) {
+	candidates := slices.Collect(maps.Keys(r.policies))
+	if !everything {
+		candidates = r.chosen[0].Snapshot.Policies
+	}
+	r.session.reportPolicies(r.report, r.all, candidates)
+}
+
+// reportPolicies tells which of the candidates are invalid, or reach nothing in any of the Gateways.
+func (s *session) reportPolicies(r *report, all []desired.Inputs, candidates []v1alpha1.Policy) {
 	matched, refused := map[string]map[int]bool{}, map[string]map[int]string{}
-	for _, in := range r.all {
+	for _, in := range all {
 		for _, reach := range desired.Reaches(in) {
 			for _, c := range reach.Values.Contributions {
 				if matched[c.Source] == nil {
@@ -105,22 +114,18 @@ func (r *renderer) reportPolicies(everything bool) {
 			}
 		}
 	}
-	candidates := slices.Collect(maps.Keys(r.policies))
-	if !everything {
-		candidates = r.chosen[0].Snapshot.Policies
-	}
-	for _, p := range r.sorted(candidates) {
+	for _, p := range s.sorted(candidates) {
 		if !p.verdict.OK {
-			r.report.refused(p.String(), p.verdict)
+			r.refused(p.String(), p.verdict)
 			continue
 		}
 		for i, target := range p.object.PolicySpec().Targets() {
 			subject := fmt.Sprintf("%s, target %d", p, i+1)
 			if blueprint, ok := refused[p.parsed.Ref()][i]; ok {
-				r.report.refused(subject, desired.Refused(p.object, blueprint, []int{i}))
+				r.refused(subject, desired.Refused(p.object, blueprint, []int{i}))
 			} else if !matched[p.parsed.Ref()][i] {
-				v := desired.Unmatched(p.object, target, r.isOurClass(string(target.Name)))
-				r.report.refused(subject, v)
+				v := desired.Unmatched(p.object, target, s.isOurClass(string(target.Name)))
+				r.refused(subject, v)
 			}
 		}
 	}
