@@ -177,7 +177,7 @@ func (r *policyReconciler) unmatched(
 		return v, nil
 	}
 	class, err := r.fetch.Class(ctx, target.Name)
-	return desired.Unmatched(policy, target, class != nil), err
+	return desired.Unmatched(policy, target, class != nil, r.controllerNamespace), err
 }
 
 func targetRef(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference) gatewayv1.ParentReference {

@@ -29,8 +29,11 @@ func Refused(policy v1alpha1.Policy, blueprint string, refs []int) verdict.Verdi
 }
 
 // Unmatched is the verdict on a target reference of a valid policy that has a part in no Reach: what it names is not there, or is
-// a class or a namespace without Gateways yet. classIsOurs says whether a GatewayClass of ours has the name that it names.
-func Unmatched(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, classIsOurs bool) verdict.Verdict {
+// a class or a namespace without Gateways yet. classIsOurs says whether a GatewayClass of ours has the name that it names;
+// controllerNamespace is where a GatewayClassConfig is for GatewayClasses only.
+func Unmatched(
+	policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, classIsOurs bool, controllerNamespace string,
+) verdict.Verdict {
 	name := fmt.Sprintf("%s %s", target.Kind, target.Name)
 	if target.Selector != nil {
 		name = fmt.Sprintf("%s that the selector matches", target.Kind)
@@ -38,6 +41,10 @@ func Unmatched(policy v1alpha1.Policy, target v1alpha1.PolicyTargetReference, cl
 	notYet := verdict.Yes(v1alpha1.ReasonAccepted, "no Gateway is reached yet")
 	switch target.Kind {
 	case "Namespace":
+		if policy.PolicyKind() == v1alpha1.KindGatewayClassConfig && policy.GetNamespace() == controllerNamespace {
+			return verdict.No(v1alpha1.ReasonInvalid,
+				"a GatewayClassConfig in the controller's namespace is for GatewayClasses only; target one, or put the policy into the other namespace")
+		}
 		if target.Selector == nil && string(target.Name) != policy.GetNamespace() {
 			return verdict.No(v1alpha1.ReasonTargetNotFound, "a policy reaches its own namespace only; name that, or put the policy into the other")
 		}

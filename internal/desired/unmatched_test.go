@@ -51,9 +51,19 @@ func TestUnmatched(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, Unmatched(policy, c.target, c.ours)); diff != "" {
+			if diff := cmp.Diff(c.want, Unmatched(policy, c.target, c.ours, "gatewright-system")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestUnmatchedInTheControllerNamespace(t *testing.T) {
+	policy := &v1alpha1.GatewayClassConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "gatewright-system", Name: "limits"}}
+	target := v1alpha1.PolicyTargetReference{Kind: "Namespace", Name: "gatewright-system"}
+	want := verdict.No("Invalid",
+		"a GatewayClassConfig in the controller's namespace is for GatewayClasses only; target one, or put the policy into the other namespace")
+	if diff := cmp.Diff(want, Unmatched(policy, target, false, "gatewright-system")); diff != "" {
+		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
 }

@@ -197,7 +197,7 @@ func (v *reachView) of(s *session, p policy, r *report) {
 			continue
 		}
 		subject := fmt.Sprintf("%s, target %d", p, i+1)
-		unmatched := desired.Unmatched(p.object, target, s.isOurClass(string(target.Name)))
+		unmatched := desired.Unmatched(p.object, target, s.isOurClass(string(target.Name)), s.objects.ControllerNamespace)
 		if unmatched.OK {
 			r.say(subject, "%s", unmatched.Message)
 		}

@@ -124,7 +124,7 @@ func (s *session) reportPolicies(r *report, all []desired.Inputs, candidates []v
 			if blueprint, ok := refused[p.parsed.Ref()][i]; ok {
 				r.refused(subject, desired.Refused(p.object, blueprint, []int{i}))
 			} else if !matched[p.parsed.Ref()][i] {
-				v := desired.Unmatched(p.object, target, s.isOurClass(string(target.Name)))
+				v := desired.Unmatched(p.object, target, s.isOurClass(string(target.Name)), s.objects.ControllerNamespace)
 				r.refused(subject, v)
 			}
 		}
