@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/internal/verdict"
@@ -78,11 +79,16 @@ func (r resolver) authorities(from referrer, ref tlsReference) *verdict.Verdict 
 		return unusable(invalid, path, kindSecret, exists, content.Authorities)
 	}
 	return new(verdict.No(string(gatewayv1.ListenerReasonInvalidCACertificateKind),
-		"%s names an object of a kind that is not supported; name a ConfigMap or a Secret, with group \"\"", path()))
+		"%s names an object of a kind that is not supported; name a ConfigMap, or a Secret of type %s, with group \"\"",
+		path(), corev1.SecretTypeTLS))
 }
 
 func unusable(reason string, path func() string, kind gatewayv1.Kind, exists bool, problem string) *verdict.Verdict {
 	switch {
+	case !exists && kind == kindSecret:
+		// Other Secrets are none of our business, and are not read.
+		return new(verdict.No(reason, "%s names a Secret that does not exist or is not of type %s; create it with that type",
+			path(), corev1.SecretTypeTLS))
 	case !exists:
 		return new(verdict.No(reason, "%s names a %s that does not exist; create it, or name one that exists", path(), kind))
 	case problem != "":
