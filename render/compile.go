@@ -68,7 +68,9 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 		set.blueprint, set.permits = b.Name, &p.permits
 		for _, u := range set.all() {
 			u.sites = c.sites
+			set.uses = set.uses.and(u.uses)
 		}
+		set.depths = depthsOf(set.units)
 	}
 	return p, nil
 }

@@ -38,6 +38,9 @@ type Set struct {
 	ready map[string]cel.Program
 	// recreate are the templates whose objects may be deleted and created anew.
 	recreate []string
+	// uses and depths follow from the units; they are asked for with every target of values, and with every object.
+	uses   Uses
+	depths map[string]int
 }
 
 // Names of the templates, each after all that it reads by .Resources, else by name.
@@ -50,14 +53,17 @@ func (s *Set) Names() []string {
 }
 
 // Depth is how long the longest chain of templates is that a template reads, each by the one before; 0 if it reads none.
-func (s *Set) Depth(name string) int {
-	depth := map[string]int{}
-	for _, u := range s.units {
+func (s *Set) Depth(name string) int { return s.depths[name] }
+
+// depthsOf are the depths of all templates that read any, by name. The units are in the order of rendering.
+func depthsOf(units []*unit) map[string]int {
+	depths := map[string]int{}
+	for _, u := range units {
 		for _, read := range u.reads {
-			depth[u.source.name] = max(depth[u.source.name], depth[read]+1)
+			depths[u.source.name] = max(depths[u.source.name], depths[read]+1)
 		}
 	}
-	return depth[name]
+	return depths
 }
 
 // Reads says whether the live objects of a template are read by another template or by the status template.
@@ -71,10 +77,4 @@ func (s *Set) Reads(name string) bool {
 func (s *Set) Recreates(template string) bool { return slices.Contains(s.recreate, template) }
 
 // Uses are the parts of the context that its templates may read.
-func (s *Set) Uses() Uses {
-	var uses Uses
-	for _, u := range s.all() {
-		uses = uses.and(u.uses)
-	}
-	return uses
-}
+func (s *Set) Uses() Uses { return s.uses }
