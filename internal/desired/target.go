@@ -54,7 +54,7 @@ func Reaches(in Inputs) []Reach {
 
 // ruleReaches are the paths of a route that go on to its rules. of are the values of the route.
 func (in Inputs) ruleReaches(route *gateway.Route, under *gateway.Parent, of values.Effective) []Reach {
-	if !slices.ContainsFunc(in.Policies, (*values.Policy).TargetsRules) {
+	if !in.narrowedToRules() {
 		return nil
 	}
 	var reaches []Reach
@@ -69,14 +69,15 @@ func (in Inputs) ruleReaches(route *gateway.Route, under *gateway.Parent, of val
 // ruleValues are the values of each rule of a route under one parent. A rule without a name, of which no policy can speak, has those
 // of the route.
 func (in Inputs) ruleValues(route gateway.Route, under gateway.Parent, of values.Effective) []values.Effective {
-	narrowed := slices.ContainsFunc(in.Policies, (*values.Policy).TargetsRules)
-	list := make([]values.Effective, len(route.Rules))
+	list := slices.Repeat([]values.Effective{of}, len(route.Rules))
+	if !in.narrowedToRules() {
+		return list
+	}
+	t := in.routeTarget(route, under)
+	t.RulesUnread = in.rulesUnread(route.Kind)
 	for i, name := range route.Rules {
-		list[i] = of
-		if name != "" && narrowed {
-			t := in.routeTarget(route, under)
+		if name != "" {
 			t.Route.Rule = string(name)
-			t.RulesUnread = in.rulesUnread(route.Kind)
 			list[i] = in.values(t)
 		}
 	}
@@ -108,6 +109,11 @@ func (in Inputs) unread() []v1alpha1.AppliesTo {
 	return slices.DeleteFunc(slices.Clone(readers), func(a v1alpha1.AppliesTo) bool {
 		return a == v1alpha1.AppliesToGateway && of || a == v1alpha1.AppliesToRoute && byRoute
 	})
+}
+
+// narrowedToRules says whether any policy is about rules of routes.
+func (in Inputs) narrowedToRules() bool {
+	return slices.ContainsFunc(in.Policies, (*values.Policy).TargetsRules)
 }
 
 // rulesUnread says that no template for routes of a kind reads what is said of rules only.
