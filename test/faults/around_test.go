@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -281,9 +280,9 @@ func kindComesAndGoes(w *world) {
 }
 
 // versions are the resourceVersions of all rendered objects, by kind and name.
-func (w *world) versions() map[string]types.UID {
+func (w *world) versions() map[string]string {
 	w.Helper()
-	versions := map[string]types.UID{}
+	versions := map[string]string{}
 	for _, kind := range renderedKinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -291,7 +290,7 @@ func (w *world) versions() map[string]types.UID {
 			w.Fatal(err)
 		}
 		for _, o := range list.Items {
-			versions[kind.Kind+"/"+o.Name] = types.UID(o.ResourceVersion)
+			versions[kind.Kind+"/"+o.Name] = o.ResourceVersion
 		}
 	}
 	return versions
