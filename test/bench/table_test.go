@@ -79,12 +79,14 @@ func (t *table) print() error {
 	}
 	for line := range strings.Lines(old) {
 		cells := strings.Split(line, "|")
-		if len(cells) < 3 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "W") {
+		if len(cells) < 3 {
 			continue
 		}
-		if name := strings.TrimSpace(cells[1]); lines[name] == "" {
-			lines[name] = " " + strings.TrimSpace(line)
+		name := strings.TrimSpace(cells[1])
+		if name == "workload" || strings.HasPrefix(name, "---") || lines[name] != "" {
+			continue
 		}
+		lines[name] = " " + strings.TrimSpace(line)
 	}
 	fmt.Fprint(os.Stdout, layout(lines))
 	return os.WriteFile(path, []byte(before+tableBegin+"\n"+layout(lines)+tableEnd+after), 0o600)
