@@ -29,9 +29,9 @@ func BenchmarkW5(b *testing.B) {
 		p.count.await(b, 1)
 		took := time.Since(started)
 		p.count.settle(b)
-		results.add(row{fmt.Sprintf("W5 one more ListenerSet beside %d, until it is rendered", n),
-			fmt.Sprintf("%.0f ms, %d writes, %v looks at the Gateway", ms(took), p.count.writes(), reconciles(b, "gateway")-before),
-			"", ms(took), 0, "writes only what changed"})
+		results.add(row{workload: fmt.Sprintf("W5 one more ListenerSet beside %d, until it is rendered", n), target: "writes only what changed",
+			measured: fmt.Sprintf("%.0f ms, %d writes, %v looks at the Gateway", ms(took), p.count.writes(), reconciles(b, "gateway")-before),
+			cost:     ms(took)})
 		p.end()
 	}
 }
@@ -63,9 +63,9 @@ func BenchmarkW6(b *testing.B) {
 		wait(b, "the route is counted", func() bool { return p.count.writes() >= 2 })
 		took := time.Since(started)
 		p.count.settle(b)
-		results.add(row{fmt.Sprintf("W6 one more route beside %d on %d Gateways, until it is counted", routes, gateways),
-			fmt.Sprintf("%.0f ms, %d writes, %v looks at Gateways", ms(took), p.count.writes(), reconciles(b, "gateway")-before),
-			"", ms(took), 0, "its Gateway alone"})
+		results.add(row{workload: fmt.Sprintf("W6 one more route beside %d on %d Gateways, until it is counted", routes, gateways), target: "its Gateway alone",
+			measured: fmt.Sprintf("%.0f ms, %d writes, %v looks at Gateways", ms(took), p.count.writes(), reconciles(b, "gateway")-before),
+			cost:     ms(took)})
 		p.end()
 	}
 }

@@ -33,8 +33,8 @@ func BenchmarkW8(b *testing.B) {
 		// Whatever the burst has left behind is collected by then.
 		time.Sleep(20 * time.Second)
 		now, most := memory(b, process.Process.Pid, "VmRSS"), memory(b, process.Process.Pid, "VmHWM")
-		results.add(row{fmt.Sprintf("W8 memory with %d Gateways of 10 objects", n),
-			fmt.Sprintf("%d MiB, %d MiB at most", now, most), "", float64(now), 0, "<= 256 MiB at 1000"})
+		results.add(row{workload: fmt.Sprintf("W8 memory with %d Gateways of 10 objects", n), target: "<= 256 MiB at 1000",
+			measured: fmt.Sprintf("%d MiB, %d MiB at most", now, most), cost: float64(now)})
 		if err := process.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)
 		}

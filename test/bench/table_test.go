@@ -15,16 +15,17 @@ import (
 // envTable names the file that holds the table; without it the table is only printed.
 const envTable = "GATEWRIGHT_BENCH_TABLE"
 
-// row is a line of the table.
+// row is a line of the table. Each workload is run several times, and the least that was measured counts, since whatever else a
+// machine does only adds to it.
 type row struct {
-	workload string
-	// ours and least are what was measured, with their units; least is "" where there is no bound.
-	ours, least string
-	// cost orders repeated measurements of one workload; the least counts, since whatever else runs only adds to it.
-	cost float64
-	// ratio to the bound; 0 where there is none.
-	ratio  float64
-	target string
+	workload, target string
+	// took is a time, and least its bound; 0 where there is none. The shortest counts, of each by itself. Both are shown for
+	// one of many, if there are.
+	took, least time.Duration
+	many        int
+	// What is no time is measured, beside bound and ratio where there are any; the round of the least cost counts.
+	measured, bound string
+	cost, ratio     float64
 }
 
 // table collects rows over all benchmarks of a run.
@@ -39,8 +40,42 @@ var results = &table{rows: map[string]row{}}
 func (t *table) add(r row) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before, ok := t.rows[r.workload]; !ok || r.cost < before.cost {
-		t.rows[r.workload] = r
+	before, ok := t.rows[r.workload]
+	switch {
+	case !ok || r.measured != "" && r.cost < before.cost:
+	case r.measured != "":
+		return
+	default:
+		r.took, r.least = min(r.took, before.took), min(r.least, before.least)
+	}
+	t.rows[r.workload] = r
+}
+
+// line is a row as it stands in a file.
+func (r row) line() string {
+	measured, bound, ratio := r.measured, r.bound, r.ratio
+	if measured == "" {
+		measured = r.time(r.took)
+	}
+	if r.least > 0 {
+		bound, ratio = r.time(r.least), r.took.Seconds()/r.least.Seconds()
+	}
+	shown := ""
+	if ratio > 0 {
+		shown = fmt.Sprintf("%.2fx", ratio)
+	}
+	return strings.Join([]string{"", r.workload, measured, bound, shown, r.target, day(), ""}, " | ")
+}
+
+func (r row) time(d time.Duration) string {
+	d /= time.Duration(max(r.many, 1))
+	switch {
+	case d >= 100*time.Millisecond:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.1f ms", ms(d))
+	default:
+		return fmt.Sprintf("%.2f ms", ms(d))
 	}
 }
 
@@ -57,11 +92,7 @@ func (t *table) print() error {
 	}
 	lines := map[string]string{}
 	for _, r := range t.rows {
-		ratio := ""
-		if r.ratio > 0 {
-			ratio = fmt.Sprintf("%.2fx", r.ratio)
-		}
-		lines[r.workload] = strings.Join([]string{"", r.workload, r.ours, r.least, ratio, r.target, day(), ""}, " | ")
+		lines[r.workload] = r.line()
 	}
 	path := os.Getenv(envTable)
 	if path == "" {
@@ -104,5 +135,3 @@ func layout(lines map[string]string) string {
 	out.WriteString("\n")
 	return out.String()
 }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -17,8 +18,9 @@ func BenchmarkW1(b *testing.B) {
 		took, writes := p.cold(n)
 		bound := p.plainApply(objects, n)
 		ratio := took.Seconds() / bound.Seconds()
-		results.add(row{fmt.Sprintf("W1 cold convergence of %d Gateways, 6 objects each", n), seconds(took), seconds(bound), ratio, ratio, "<= 2x"})
-		results.add(row{"W1 writes per Gateway", fmt.Sprintf("%.2f", writes), "6", writes, writes / objectsPerGateway, "<= 8"})
+		results.add(row{workload: fmt.Sprintf("W1 cold convergence of %d Gateways, 6 objects each", n), target: "<= 2x", took: took, least: bound})
+		results.add(row{workload: "W1 writes per Gateway", target: "<= 8",
+			measured: fmt.Sprintf("%.2f", writes), bound: strconv.Itoa(objectsPerGateway), cost: writes, ratio: writes / objectsPerGateway})
 		b.ReportMetric(ratio, "ratio")
 		b.ReportMetric(writes, "writes/gateway")
 		p.end()
@@ -50,7 +52,7 @@ func BenchmarkW1Programmed(b *testing.B) {
 		play.stop()
 		bound := p.plainApply(objects, n)
 		ratio := took.Seconds() / bound.Seconds()
-		results.add(row{fmt.Sprintf("W1 until all %d Gateways are Programmed", n), seconds(took), seconds(bound), ratio, ratio, ""})
+		results.add(row{workload: fmt.Sprintf("W1 until all %d Gateways are Programmed", n), took: took, least: bound})
 		b.ReportMetric(ratio, "ratio")
 		p.end()
 	}
@@ -65,17 +67,11 @@ func BenchmarkW9(b *testing.B) {
 	for b.Loop() {
 		p := newPlane(b, newBlueprint())
 		objects := p.warm(objectsPerGateway)
-		var first float64
 		for _, n := range sizes {
 			took, _ := p.cold(n)
 			bound := p.plainApply(objects, n)
-			ratio := took.Seconds() / bound.Seconds()
-			if first == 0 {
-				first = ratio
-			}
-			results.add(row{fmt.Sprintf("W9 growth: %3d Gateways, per Gateway", n),
-				fmt.Sprintf("%.1f ms", took.Seconds()*1000/float64(n)), fmt.Sprintf("%.1f ms", bound.Seconds()*1000/float64(n)),
-				ratio, ratio, "flat within 15 %"})
+			results.add(row{workload: fmt.Sprintf("W9 growth: %3d Gateways, per Gateway", n), target: "flat within 15 %",
+				took: took, least: bound, many: n})
 		}
 		p.end()
 	}
