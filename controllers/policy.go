@@ -166,7 +166,7 @@ func (r *policyReconciler) partsIn(ctx context.Context, gw *gatewayv1.Gateway) (
 	if ready == nil {
 		return nil, nil
 	}
-	return r.reaches.get(snapshot, ready, func() desired.Inputs { return r.inputs(ctx, snapshot, ready) }), nil
+	return r.reaches.get(snapshot, ready, r.begun(ctx, gw), func() desired.Inputs { return r.inputs(ctx, snapshot, ready) }), nil
 }
 
 // unmatched is the verdict on a target reference that takes part in nothing.

@@ -19,6 +19,8 @@ type parts struct {
 	gateway   *gatewayv1.Gateway
 	blueprint string
 	of        map[string][]part
+	// idle says that they count on nothing being there yet of the Gateway, which is not accepted.
+	idle bool
 }
 
 // part is what a policy has a part in: one of the two is set.
@@ -50,8 +52,8 @@ func newReaches() *reaches {
 }
 
 // get returns the parts of policies in a Gateway. inputs are asked for if they have to be computed anew; whoever comes meanwhile
-// waits for what comes of it.
-func (r *reaches) get(snapshot gateway.Snapshot, ready *compiled, inputs func() desired.Inputs) *parts {
+// waits for what comes of it. begun is that of the inputs.
+func (r *reaches) get(snapshot gateway.Snapshot, ready *compiled, begun func() bool, inputs func() desired.Inputs) *parts {
 	key := client.ObjectKeyFromObject(snapshot.Gateway)
 	r.mu.Lock()
 	entry := r.entries[key]
@@ -64,7 +66,7 @@ func (r *reaches) get(snapshot gateway.Snapshot, ready *compiled, inputs func() 
 	fingerprint := snapshot.Fingerprint()
 	entry.mu.Lock()
 	defer entry.mu.Unlock()
-	if entry.parts == nil || entry.fingerprint != fingerprint || entry.compiled != ready {
+	if entry.parts == nil || entry.fingerprint != fingerprint || entry.compiled != ready || entry.parts.idle && begun() {
 		entry.fingerprint, entry.compiled, entry.parts = fingerprint, ready, partsOf(inputs())
 	}
 	return entry.parts
@@ -79,6 +81,7 @@ func (r *reaches) forget(gw types.NamespacedName) {
 
 func partsOf(in desired.Inputs) *parts {
 	p := &parts{gateway: in.Merged.Gateway, blueprint: in.Snapshot.Blueprint.Name, of: map[string][]part{}}
+	p.idle = !in.Merged.Accepted.OK && (in.Begun == nil || !in.Begun())
 	ofGateway := desired.Gateway(in).Held()
 	for _, reach := range desired.Reaches(in) {
 		held := strings.Join(reach.Values.Blocked(), "; ")

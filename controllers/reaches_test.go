@@ -35,14 +35,16 @@ func TestManyPoliciesComputeTheirPartsOnce(t *testing.T) {
 		}
 		return s
 	}
-	computed := 0
+	computed, begun := 0, false
+	isBegun := func() bool { return begun }
 	r := newReaches()
 	// ask is what the reconcile of one policy asks.
 	ask := func(s gateway.Snapshot) *parts {
-		return r.get(s, ready, func() desired.Inputs {
+		return r.get(s, ready, isBegun, func() desired.Inputs {
 			computed++
 			return desired.Inputs{
 				Snapshot: s, Merged: gateway.Merge(s), Program: ready.program, Blueprint: ready.values, Policies: policies.all(s.Policies),
+				Begun: isBegun,
 			}
 		})
 	}
@@ -60,6 +62,14 @@ func TestManyPoliciesComputeTheirPartsOnce(t *testing.T) {
 	}
 	if ask(snapshot(n - 1)); computed != 2 {
 		t.Errorf("without one of the policies: computed %d times, want twice", computed)
+	}
+	held := func() string { return ask(snapshot(n)).of["GatewayConfig/shop/p-0"][0].held }
+	if held() == "" {
+		t.Error("nothing is there of the Gateway, which has no listeners, and its values are in effect")
+	}
+	begun = true
+	if first, again := held(), held(); first != "" || again != "" || computed != 4 {
+		t.Errorf("something is there of the Gateway, and its values are held; computed %d times, want 4 times", computed)
 	}
 	r.forget(client.ObjectKeyFromObject(snapshot(0).Gateway))
 	if len(r.entries) != 0 {

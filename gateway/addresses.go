@@ -17,17 +17,36 @@ import (
 func unsupportedAddress(gw *gatewayv1.Gateway, supported featureSet) *verdict.Verdict {
 	for i, address := range gw.Spec.Addresses {
 		path := fmt.Sprintf("spec.addresses[%d]", i)
-		kind := valueOr(address.Type, gatewayv1.IPAddressType)
 		switch {
-		case kind != gatewayv1.IPAddressType && kind != gatewayv1.HostnameAddressType:
+		case !knownType(address):
 			return new(verdict.No(string(gatewayv1.GatewayReasonUnsupportedAddress),
 				"%s.type is not supported; write %s or %s", path, gatewayv1.IPAddressType, gatewayv1.HostnameAddressType))
-		case address.Value != "" && !supported[features.SupportGatewayStaticAddresses]:
+		case !assignable(address, supported):
 			return new(verdict.No(string(gatewayv1.GatewayReasonUnsupportedAddress),
 				"%s: the GatewayClass does not support given addresses; remove it", path))
 		}
 	}
 	return nil
+}
+
+func knownType(a gatewayv1.GatewaySpecAddress) bool {
+	kind := valueOr(a.Type, gatewayv1.IPAddressType)
+	return kind == gatewayv1.IPAddressType || kind == gatewayv1.HostnameAddressType
+}
+
+func assignable(a gatewayv1.GatewaySpecAddress, supported featureSet) bool {
+	return a.Value == "" || supported[features.SupportGatewayStaticAddresses]
+}
+
+// supportedAddresses are copies of those in spec.addresses that nothing is said against by unsupportedAddress.
+func supportedAddresses(gw *gatewayv1.Gateway, supported featureSet) []gatewayv1.GatewaySpecAddress {
+	var out []gatewayv1.GatewaySpecAddress
+	for _, address := range gw.Spec.Addresses {
+		if knownType(address) && assignable(address, supported) {
+			out = append(out, *address.DeepCopy())
+		}
+	}
+	return out
 }
 
 // addressable is the Gateway's condition Programmed as far as spec.addresses decides it before anything is rendered.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -49,6 +50,15 @@ func (r resolver) certificates(l *Listener) ([]gatewayv1.SecretObjectReference, 
 		}
 	}
 	return usable, first
+}
+
+// permittedCertificates are those references of a listener to Secrets that it may use, whatever is in them.
+func (r resolver) permittedCertificates(l *Listener) []gatewayv1.SecretObjectReference {
+	from := referrer{l.Source.Kind, l.Source.Namespace}
+	return slices.DeleteFunc(slices.Clone(l.Spec.TLS.CertificateRefs), func(ref gatewayv1.SecretObjectReference) bool {
+		to := secretTarget(ref, from.namespace)
+		return !to.is(kindSecret) || !r.grants.permit(from, to)
+	})
 }
 
 // keyPair says why a Secret with a certificate and its key cannot be used; nil if it can.

@@ -119,7 +119,7 @@ func TestCertificates(t *testing.T) {
 			own: listener("own", http, 80, ""), inSet: refs(secretRef("", "good")), want: good("good")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gateway.Snapshot{Blueprint: everything, Gateway: gw(fromAll, c.own), Grants: c.grants, Secrets: map[types.NamespacedName]gateway.Certificate{
+			s := gateway.Snapshot{Blueprint: everything, Gateway: gw(fromAll, listener("beside", http, 8080, ""), c.own), Grants: c.grants, Secrets: map[types.NamespacedName]gateway.Certificate{
 				key("infra", "good"): {}, key("team", "good"): {}, key("certs", "good"): {}, key("infra", "bad"): {KeyPair: "it is bad"},
 			}}
 			if c.inSet.Name != "" {

@@ -10,10 +10,14 @@ import (
 
 // EffectiveGateway returns a copy of the Gateway as templates see it: spec.listeners holds the usable listeners, those of
 // ListenerSets included, under their unique names and each saying explicitly what its source left to be understood. References
-// that cannot be used are left out.
+// that cannot be used, and addresses that are not supported, are left out.
 func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 	gw := m.Gateway.DeepCopy()
 	gw.Spec.TLS = m.TLS.DeepCopy()
+	gw.Spec.Addresses = nil
+	for i := range m.Addresses {
+		gw.Spec.Addresses = append(gw.Spec.Addresses, *m.Addresses[i].DeepCopy())
+	}
 	gw.Spec.Listeners = make([]gatewayv1.Listener, 0, len(m.Listeners))
 	for i := range m.Listeners {
 		if l := &m.Listeners[i]; l.Usable {

@@ -65,9 +65,9 @@ func TestEffectiveGateway(t *testing.T) {
 				listener("own", http, 80, ""),
 				allowing(certIn(named(listener("", https, 443, ""), "l"), "team-a"), gatewayv1.NamespacesFromAll, nil),
 			}},
-		"a Gateway that is not accepted has no listeners to render": {
+		"a Gateway of which no listener is usable has none to render": {
 			own:  []gatewayv1.Listener{listener("odd", "INVALID", 80, "")},
-			sets: []*gatewayv1.ListenerSet{set("infra", "a", 1, listener("l", http, 81, ""))},
+			sets: []*gatewayv1.ListenerSet{set("infra", "a", 1, listener("l", "INVALID", 81, ""))},
 			want: []gatewayv1.Listener{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -190,7 +190,7 @@ func TestSetStatus(t *testing.T) {
 			want: []string{"False/ListenersNotValid False/ListenersNotValid", "ListenerSet infra/set bad: False/UnsupportedProtocol"}},
 		"S1 the Gateway is not accepted": {
 			gateway: gw(fromAll, bad), set: set("infra", "set", 1, good),
-			want: []string{"False/ParentNotAccepted False/ParentNotAccepted", "ListenerSet infra/set good: False/ParentNotAccepted"}},
+			want: []string{"False/ParentNotAccepted False/ParentNotAccepted", "ListenerSet infra/set good = good: False/ParentNotAccepted"}},
 		"S1 not being allowed is told before the Gateway not being accepted": {
 			gateway: gw(fromNone, bad), set: set("infra", "set", 1, good),
 			want: []string{"False/NotAllowed False/NotAllowed", "ListenerSet infra/set good: False/NotAllowed"}},

@@ -10,7 +10,7 @@ import (
 
 const wildcard = "*."
 
-// HostnamesWith collects what the accepted listeners serve, and these routes on them. What a route renders may depend on the
+// HostnamesWith collects what the usable listeners serve, and these routes on them. What a route renders may depend on the
 // listeners and on the route, but not on the other routes, or each would have to be looked at whenever another changes.
 func (m *Merged) HostnamesWith(attachments ...Attachment) Hostnames {
 	names := map[string]struct{}{}

@@ -21,7 +21,11 @@ func Merge(s Snapshot) Merged {
 
 	m := Merged{
 		Gateway: s.Gateway, Accepted: accepted(s, f.support, f.listeners), Programmed: addressable(s.Gateway, f.support.features),
+		Addresses:    supportedAddresses(s.Gateway, f.support.features),
 		ListenerSets: make([]ListenerSet, 0, len(sets)),
+	}
+	if !m.Accepted.OK {
+		f.keepUncertified()
 	}
 	m.TLS, m.ResolvedRefs = f.resolver.gatewayTLS(f.listeners)
 	if f.resolver.frontend.insecure {
@@ -33,7 +37,7 @@ func Merge(s Snapshot) Merged {
 		case !doors.admits(letIn, set.Namespace):
 			m.ListenerSets = append(m.ListenerSets, f.shutOut(set))
 		case !m.Accepted.OK:
-			m.ListenerSets = append(m.ListenerSets, f.rejectSet(set, parentNotAccepted))
+			m.ListenerSets = append(m.ListenerSets, f.foldOrphan(set))
 		default:
 			m.ListenerSets = append(m.ListenerSets, f.foldSet(set))
 		}
@@ -137,12 +141,7 @@ func (f *folder) judge(l *Listener) {
 		// Also while its certificate is missing: whoever comes later must not take over its hostname in the meantime.
 		f.held.add(&l.Spec)
 	}
-	if !l.Usable {
-		f.names.reserve(l.Source)
-		return
-	}
-	f.usable++
-	l.Name = f.names.give(l.Source)
+	f.name(l)
 }
 
 // refusesMode says whether a listener is refused for where TLS ends: no kind of route can attach to it then, as with a protocol that
@@ -150,6 +149,34 @@ func (f *folder) judge(l *Listener) {
 // TLSRouteListenerMixedTerminationNotSupported demand it.
 func (f *folder) refusesMode(l *Listener) bool {
 	return !f.support.endsTLS(&l.Spec) || l.Conflicted && (f.held.mixed(&l.Spec) || f.inside.mixed(&l.Spec))
+}
+
+// keepUncertified has the Gateway's own listeners rendered as they are written, if none of them is usable, of which nothing is amiss
+// but that no certificate that they may use can be read now: what serves them may have it still, and whoever renews it may have
+// taken it away for a moment. Their verdicts stay, and so does that on the Gateway.
+func (f *folder) keepUncertified() {
+	if f.usable > 0 {
+		return
+	}
+	clear(f.names)
+	for i := range f.listeners {
+		l := &f.listeners[i]
+		if l.Accepted.OK && f.usable < f.support.maxListeners {
+			l.Certificates = f.resolver.permittedCertificates(l)
+			l.Usable = l.served()
+		}
+		f.name(l)
+	}
+}
+
+// name gives a listener its unique name, or takes its own out of circulation.
+func (f *folder) name(l *Listener) {
+	if !l.Usable {
+		f.names.reserve(l.Source)
+		return
+	}
+	f.usable++
+	l.Name = f.names.give(l.Source)
 }
 
 // served says whether a listener can do with what is left of its certificates: it has one, or had named none.

@@ -182,7 +182,7 @@ func TestConflicts(t *testing.T) {
 				Gateway: "False/ListenersNotValid",
 				Listeners: []string{
 					"Gateway infra/gw one: False/ProtocolConflict conflicted", "Gateway infra/gw two: False/ProtocolConflict conflicted",
-					"ListenerSet infra/set theirs: False/ParentNotAccepted",
+					"ListenerSet infra/set theirs = theirs: False/ParentNotAccepted",
 				},
 				Sets: []string{"infra/set: False/ParentNotAccepted, False/ParentNotAccepted"},
 			},

@@ -21,6 +21,8 @@ type Merged struct {
 	ResolvedRefs *verdict.Verdict
 	// InsecureFrontend is the Gateway's condition InsecureFrontendValidationMode, which is never False; nil if there is none.
 	InsecureFrontend *verdict.Verdict
+	// Addresses are copies of those in the Gateway's spec.addresses that are supported.
+	Addresses []gatewayv1.GatewaySpecAddress
 	// TLS is a copy of the Gateway's spec.tls without the references that cannot be used.
 	TLS *gatewayv1.GatewayTLSConfig
 	// Listeners are those of the Gateway, then those of the ListenerSets that it lets in, in order of precedence, accepted
@@ -31,7 +33,7 @@ type Merged struct {
 	// Attachments holds one for each route that names the Gateway or one of the ListenerSets, by kind, then the oldest
 	// first, then by namespace/name.
 	Attachments []Attachment
-	// Hostnames are the names that the accepted listeners serve.
+	// Hostnames are the names that the usable listeners serve.
 	Hostnames Hostnames
 }
 
@@ -65,9 +67,13 @@ type Listener struct {
 	// ResolvedRefs is the listener's condition of that name. It may be against a listener that is usable, since some of what it
 	// refers to is enough: some kinds of routes, one of several certificates.
 	ResolvedRefs verdict.Verdict
-	// Usable says that the listener is rendered: it is accepted, and has a certificate if it needs one.
+	// Usable says that the listener is rendered: it is accepted, and has a certificate if it needs one. Under a Gateway that is not
+	// accepted, of which what runs already goes on, those of ListenerSets are usable that would be accepted if it were; and of its own,
+	// if all lack something, those that lack nothing but a certificate that can be read. Withdrawal counts: what is not asked for or
+	// not permitted any more is never usable.
 	Usable bool
-	// Certificates are those of spec.tls.certificateRefs that can be used, as written; none where TLS does not end at the listener.
+	// Certificates are those of spec.tls.certificateRefs that can be used, as written; none where TLS does not end at the listener. Of a
+	// usable listener that lacks one that can be read, they are those that it may use.
 	Certificates []gatewayv1.SecretObjectReference
 	// OverlappingTLS is the listener's condition OverlappingTLSConfig, which is never False; nil if there is none.
 	OverlappingTLS *verdict.Verdict
@@ -122,8 +128,8 @@ type Parent struct {
 
 // Hostnames are sorted lists of hostnames without duplicates.
 type Hostnames struct {
-	// Union holds the hostnames of all accepted listeners, and of accepted routes those that intersect the accepted
-	// listeners that they attach to.
+	// Union holds the hostnames of all usable listeners, and of accepted routes those that intersect the usable listeners that they
+	// attach to.
 	Union []string
 	// Intersection is Union without the names that a wildcard in it covers, as a certificate would: exactly one label
 	// deep, so that *.example.com covers a.example.com, but neither a.b.example.com nor example.com.
@@ -147,8 +153,8 @@ func (m Merged) AttachedListenerSets() int32 {
 	return n
 }
 
-// ListenerNames returns the unique names of the accepted listeners that accept a route by this parentRef, in order of
-// precedence. It is empty for a route that is accepted, but by rejected listeners only.
+// ListenerNames returns the unique names of the usable listeners that accept a route by this parentRef, in order of
+// precedence. It is empty for a route that is accepted, but by listeners only that are not usable.
 func (m Merged) ListenerNames(p Parent) []gatewayv1.SectionName {
 	var names []gatewayv1.SectionName
 	for _, i := range p.Listeners {

@@ -79,8 +79,11 @@ func checkListeners(t *testing.T, m gateway.Merged) {
 		if l.Conflicted && l.Accepted.OK {
 			t.Errorf("%s is both accepted and in conflict", line(l))
 		}
-		if (l.Name != "") != l.Usable || l.Usable && !l.Accepted.OK {
-			t.Errorf("%s has a name without being accepted, or the reverse", line(l))
+		if (l.Name != "") != l.Usable {
+			t.Errorf("%s has a name without being usable, or the reverse", line(l))
+		}
+		if l.Usable && !l.Accepted.OK && (m.Accepted.OK || l.Source.Kind != gateway.KindListenerSet || l.Accepted.Reason != "ParentNotAccepted") {
+			t.Errorf("%s is usable without being accepted, and not for the sake of its Gateway", line(l))
 		}
 		if !l.Usable {
 			continue

@@ -1,10 +1,6 @@
 package gateway
 
-import (
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
-	"github.com/gatewright/gatewright/internal/verdict"
-)
+import gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 // foldSet folds in a ListenerSet that the Gateway lets in. The set is attached if at least one of its listeners is valid.
 func (f *folder) foldSet(set *gatewayv1.ListenerSet) ListenerSet {
@@ -19,28 +15,29 @@ func (f *folder) foldSet(set *gatewayv1.ListenerSet) ListenerSet {
 	return out
 }
 
-// rejectSet lists the listeners of a set that the Gateway lets in, without accepting any. Routes attach to them all the
-// same, so that nothing is to be undone once the reason is gone.
-func (f *folder) rejectSet(set *gatewayv1.ListenerSet, why verdict.Verdict) ListenerSet {
-	out := ListenerSet{Object: set, Accepted: why, Programmed: why, First: len(f.listeners)}
-	f.listeners = append(f.listeners, f.rejected(set, why)...)
+// foldOrphan folds in a set that the Gateway lets in, but that is not accepted, since the Gateway itself is not (GEP-1713, "ListenerSet
+// Conditions"). Its listeners are told the same, whatever else there is to say of them. Those that would be valid are usable all the
+// same: what its owner did wrong must not take down what runs for others. Routes attach to them, too.
+func (f *folder) foldOrphan(set *gatewayv1.ListenerSet) ListenerSet {
+	out := f.foldSet(set)
+	out.Attached, out.Accepted, out.Programmed = false, parentNotAccepted, parentNotAccepted
+	for i := range f.listeners[out.First:] {
+		l := &f.listeners[out.First+i]
+		l.Conflicted, l.Accepted = false, parentNotAccepted
+		l.Programmed = l.programmed()
+	}
 	return out
 }
 
 // shutOut reports a set that the Gateway does not let in. Its listeners are no part of the Gateway: they stand in the
 // result only for the set's own status.
 func (f *folder) shutOut(set *gatewayv1.ListenerSet) ListenerSet {
-	return ListenerSet{Object: set, Accepted: notAllowed, Programmed: notAllowed, First: -1, Listeners: f.rejected(set, notAllowed)}
-}
-
-// rejected copies the listeners of a set, all with the same verdict.
-func (f *folder) rejected(set *gatewayv1.ListenerSet, why verdict.Verdict) []Listener {
-	var out []Listener
+	out := ListenerSet{Object: set, Accepted: notAllowed, Programmed: notAllowed, First: -1}
 	for _, spec := range entries(set) {
 		l := f.listener(KindListenerSet, set, &spec)
-		l.Accepted = why
+		l.Accepted = notAllowed
 		l.Programmed = l.programmed()
-		out = append(out, l)
+		out.Listeners = append(out.Listeners, l)
 	}
 	return out
 }

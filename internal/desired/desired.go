@@ -38,6 +38,9 @@ type Inputs struct {
 	ClusterScoped func(schema.GroupVersionKind) bool
 	// OwnClass says whether a GatewayClass of that name is ours; nil means that none is known to be.
 	OwnClass func(name string) bool
+	// Begun says whether there are objects that were rendered for the Gateway itself; nil means that none are known. It is asked when
+	// somebody wants to know what holds a rendering.
+	Begun func() bool
 }
 
 // Parent is one rendering: of a Gateway, or of a route under one of its parents.
@@ -62,6 +65,7 @@ type Parent struct {
 	marks    marks
 	ownClass func(name string) bool
 	accepted verdict.Verdict
+	begun    func() bool
 	// read are the values of listeners, and of the rules of the route, that the templates read.
 	read   []values.Effective
 	inputs func() string
@@ -157,7 +161,7 @@ func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c co
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c.Context)}
 	p.read = c.listeners
-	p.ownClass, p.accepted = in.OwnClass, in.Merged.Accepted
+	p.ownClass, p.accepted, p.begun = in.OwnClass, in.Merged.Accepted, in.Begun
 	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
 	p.inputs = sync.OnceValue(func() string { return fingerprint(in.BlueprintGeneration, c.Context) })
 	p.secrets = sync.OnceValue(func() values.Secrets { return values.SecretsOf(append(slices.Clone(p.read), effective)...) })
@@ -203,11 +207,14 @@ func (p *Parent) Templates() []string { return p.set.Names() }
 // maxReasons is how many reasons a message lists.
 const maxReasons = 3
 
-// Held says why the rendering must stay as it is, or nil: the Gateway is not accepted, or its values must not be put into effect,
-// since a policy that guards them cannot be read or they are not as the blueprint's schema says. Policy, path and what is wrong
-// are named, values never.
+// Held says why the rendering must stay as it is, or nil: the Gateway is not accepted and nothing of it is there yet, or its values
+// are not known or must not be put into effect, since the parameters that it asks for are not there, a policy that guards them cannot
+// be read, or they are not as the blueprint's schema says. Policy, path and what is wrong are named, values never.
+//
+// What is there of a Gateway that is not accepted any more goes on with the listeners that are left, so that what was withdrawn goes.
 func (p *Parent) Held() *verdict.Verdict {
-	if !p.accepted.OK {
+	unknown := p.accepted.Reason == string(gatewayv1.GatewayReasonInvalidParameters)
+	if !p.accepted.OK && (unknown || p.begun == nil || !p.begun()) {
 		v := verdict.No(v1alpha1.ReasonInvalid, "the Gateway is not accepted: %s", p.accepted.Message)
 		return &v
 	}

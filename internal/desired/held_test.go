@@ -120,6 +120,47 @@ func TestHeldNamesPolicyPathAndWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestHeldUntilAccepted promises when what there is of a Gateway that is not accepted goes on.
+func TestHeldUntilAccepted(t *testing.T) {
+	notAccepted := func(why string) *verdict.Verdict {
+		v := verdict.No(v1alpha1.ReasonInvalid, "the Gateway is not accepted: %s", why)
+		return &v
+	}
+	noListener := "0 of 1 listeners are valid; left out are http (UnsupportedProtocol); their conditions in status.listeners say why"
+	invalidListener := func(gw *gatewayv1.Gateway) { gw.Spec.Listeners[0].Protocol = "example.com/odd" }
+	noSuchParameters := func(gw *gatewayv1.Gateway) {
+		gw.Spec.Infrastructure = &gatewayv1.GatewayInfrastructure{
+			ParametersRef: &gatewayv1.LocalParametersReference{Group: v1alpha1.GroupName, Kind: v1alpha1.KindGatewayConfig, Name: "none"},
+		}
+	}
+	const noParameters = "spec.infrastructure.parametersRef names a GatewayConfig that does not exist in the namespace of the Gateway; " +
+		"create it, or remove the reference"
+	for name, c := range map[string]struct {
+		change func(*gatewayv1.Gateway)
+		begun  func() bool
+		want   *verdict.Verdict
+	}{
+		"what is accepted begins":                               {nil, func() bool { return false }, nil},
+		"what has no valid listener does not begin":             {invalidListener, func() bool { return false }, notAccepted(noListener)},
+		"nor if nobody knows whether it has begun":              {invalidListener, nil, notAccepted(noListener)},
+		"what has begun goes on without a valid listener":       {invalidListener, func() bool { return true }, nil},
+		"what lacks its parameters stays as it is, in any case": {noSuchParameters, func() bool { return true }, notAccepted(noParameters)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputsWith(t, guarded, nil)
+			if in.Begun = c.begun; c.change != nil {
+				c.change(in.Snapshot.Gateway)
+				in.Merged = gateway.Merge(in.Snapshot)
+			}
+			for _, parent := range append([]*Parent{Gateway(in)}, Routes(in)...) {
+				if diff := cmp.Diff(c.want, parent.Held()); diff != "" {
+					t.Errorf("%s (-want +got)\n%s", parent.Owner, diff)
+				}
+			}
+		})
+	}
+}
+
 func TestRedactedHidesWhatTemplatesPrint(t *testing.T) {
 	in := inputsWith(t, guarded, map[string]string{
 		"p": onGateway + "default: {token: of-the-gateway}", "q": onListener + "default: {token: of-the-listener}",

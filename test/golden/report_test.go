@@ -140,6 +140,7 @@ func (w world) inputs(key types.NamespacedName, policies map[v1alpha1.Policy]*va
 	in := desired.Inputs{
 		Snapshot: snapshot, Merged: gateway.Merge(snapshot), Program: blueprint.Program, Blueprint: blueprint.Values,
 		ControllerNamespace: v1alpha1.DefaultControllerNamespace,
+		Begun:               func() bool { return len(w.live) > 0 },
 	}
 	for _, p := range snapshot.Policies {
 		if parsed := policies[p]; parsed != nil {

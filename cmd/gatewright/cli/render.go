@@ -123,11 +123,12 @@ func (r *renderer) chooseOne(name string) error {
 	return nil
 }
 
-// observe looks at live objects, if there is a template that reads them.
+// observe looks at live objects, if there is a template that reads them, or a Gateway that is not accepted: it goes on if anything
+// of it is there.
 func (r *renderer) observe(ctx context.Context) error {
 	var kinds []schema.GroupVersionKind
 	for _, in := range r.chosen {
-		if !readsResources(in.Program) {
+		if !readsResources(in.Program) && in.Merged.Accepted.OK {
 			continue
 		}
 		for _, kind := range in.Program.Kinds() {
@@ -140,7 +141,19 @@ func (r *renderer) observe(ctx context.Context) error {
 	var err error
 	r.seen, notes, err = r.live.ofKinds(ctx, kinds)
 	r.report.notes(notes)
+	for i := range r.chosen {
+		r.chosen[i].Begun = r.begun(r.chosen[i])
+	}
 	return err
+}
+
+// begun says, when asked, whether anything that was rendered for a Gateway is there.
+func (r *renderer) begun(in desired.Inputs) func() bool {
+	owner := desired.OwnerOf(string(gateway.KindGateway), in.Merged.Gateway)
+	return func() bool {
+		seen := observed(r.seen, owner)
+		return slices.ContainsFunc(in.Program.Gateway.Names(), func(template string) bool { return len(seen(template)) > 0 })
+	}
 }
 
 func readsResources(p *render.Program) bool {
