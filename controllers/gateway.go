@@ -69,13 +69,14 @@ func (r *gatewayReconciler) implement(ctx context.Context, gw *gatewayv1.Gateway
 }
 
 // release lets go of a Gateway whose class is gone or another controller's. If the class exists, it is somebody else's now, and
-// what was rendered for us goes; a class that is gone may come back, and what runs stays.
+// what was rendered for us goes, as does what we reported; a class that is gone may come back, and what runs stays.
 func (r *gatewayReconciler) release(ctx context.Context, gw *gatewayv1.Gateway) error {
 	exists, err := r.fetch.ClassExists(ctx, gw.Spec.GatewayClassName)
 	if !exists || err != nil {
 		return err
 	}
-	return r.giveUp(ctx, gw, desired.OwnerOf(string(gateway.KindGateway), gw))
+	err = r.giveUp(ctx, gw, desired.OwnerOf(string(gateway.KindGateway), gw))
+	return errors.Join(err, r.disown(ctx, gw, &gatewayv1.Gateway{}, gatewayConditions))
 }
 
 // report writes the Rendering, the Gateway's status and those of its ListenerSets, each only if it changed.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
 )
 
@@ -15,7 +15,7 @@ type listenerSetReconciler struct {
 	*shell
 }
 
-// Reconcile resets the status of a ListenerSet that has lost its Gateway.
+// Reconcile takes back the status of a ListenerSet that has lost its Gateway.
 func (r *listenerSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	set, err := r.fetch.ListenerSet(ctx, req.NamespacedName)
 	if set == nil || err != nil {
@@ -26,9 +26,5 @@ func (r *listenerSetReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 	if gw != nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	after := set.DeepCopy()
-	if !status.ListenerSetDetached(after) {
-		return ctrl.Result{}, nil
-	}
-	return result(r.update(ctx, set, after, listenerSetConditions))
+	return result(r.disown(ctx, set, &gatewayv1.ListenerSet{}, listenerSetConditions))
 }

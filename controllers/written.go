@@ -16,10 +16,12 @@ import (
 type written struct {
 	mu       sync.Mutex
 	versions map[types.UID]string
+	// strangers are the objects of others of which it is known that we wrote nothing that is left.
+	strangers map[types.UID]bool
 }
 
 func newWritten() *written {
-	return &written{versions: map[types.UID]string{}}
+	return &written{versions: map[types.UID]string{}, strangers: map[types.UID]bool{}}
 }
 
 // note remembers an object as the API server returned it from a write.
@@ -27,12 +29,27 @@ func (w *written) note(o client.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.versions[o.GetUID()] = o.GetResourceVersion()
+	delete(w.strangers, o.GetUID())
+}
+
+// disown remembers that nothing is left of what we wrote to an object, until we write to it again.
+func (w *written) disown(o client.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.strangers[o.GetUID()] = true
+}
+
+func (w *written) disowned(o client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.strangers[o.GetUID()]
 }
 
 func (w *written) forget(o client.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.versions, o.GetUID())
+	delete(w.strangers, o.GetUID())
 }
 
 // byOthers says whether the present state of an object is not our own doing.

@@ -41,7 +41,7 @@ type Fetcher struct {
 }
 
 // New returns a Fetcher over a cache that was told of the indexes and holds what CacheOptions say. live asks the API server itself,
-// for nothing but ConfigMaps that a Gateway refers to.
+// for nothing but ConfigMaps that a Gateway refers to, and for what Whole is asked for.
 func New(reader Reader, live client.Reader, controllerNamespace string) *Fetcher {
 	return &Fetcher{
 		reader: reader, live: live, controllerNamespace: controllerNamespace,
@@ -454,6 +454,14 @@ func (f *Fetcher) GatewayAPIVersions(ctx context.Context) ([]string, error) {
 		}
 	}
 	return versions, nil
+}
+
+// Whole reads an object with all that the cache leaves out.
+func (f *Fetcher) Whole(ctx context.Context, key types.NamespacedName, into client.Object) error {
+	if err := f.live.Get(ctx, key, into); err != nil {
+		return fmt.Errorf("reading %T %s: %w", into, key, err)
+	}
+	return nil
 }
 
 // IsGatewayAPI says whether a CustomResourceDefinition is one of Gateway API.

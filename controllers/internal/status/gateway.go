@@ -136,21 +136,6 @@ func ListenerSetWaiting(ls *gatewayv1.ListenerSet) {
 	Set(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), why, ls.Generation)
 }
 
-// ListenerSetDetached resets the status of a ListenerSet that no Gateway of ours is the parent of any more, to what the API
-// gives a new one. It says whether there was anything to reset; the status of a set that was never ours is left alone.
-func ListenerSetDetached(ls *gatewayv1.ListenerSet) bool {
-	accepted := meta.FindStatusCondition(ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted))
-	if accepted == nil || accepted.Status == metav1.ConditionUnknown {
-		return false
-	}
-	waiting := verdict.No(string(gatewayv1.ListenerSetReasonPending), "Waiting for controller")
-	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionAccepted), waiting, ls.Generation)
-	SetUnknown(&ls.Status.Conditions, string(gatewayv1.ListenerSetConditionProgrammed), waiting, ls.Generation)
-	Affected(&ls.Status.Conditions, nil, ls.Generation)
-	ls.Status.Listeners = nil
-	return true
-}
-
 // listener fills in the conditions of one listener, of a Gateway or of a ListenerSet: the types and reasons are the same.
 func listener(conditions *[]metav1.Condition, l gateway.Listener, programmed verdict.Verdict, generation int64) {
 	Set(conditions, string(gatewayv1.ListenerConditionAccepted), l.Accepted, generation)
