@@ -55,6 +55,10 @@ BENCH_FULL ?=
 fuzz: ## Look for strings and templates that break what tests promise (FUZZTIME=30s for each target)
 	@hack/fuzz
 
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities; needs the Go vulnerability database, or GOVULNDB=file:///a/copy
+	@hack/vulncheck
+
 .PHONY: bench
 bench: ## Run the benchmarks, and write their table into test/bench/README.md
 	@hack/with-control-plane go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m -p 1 $$(go list ./... | grep -v /test/bench$$)
