@@ -101,15 +101,16 @@ func (r *blueprintReconciler) record(
 	if ready != nil {
 		all = slices.Clone(ready.program.Kinds())
 	}
-	elsewhere, err := r.renderedElsewhere(ctx, b)
+	blueprints, err := r.fetch.Blueprints(ctx)
 	if err != nil {
 		return nil, false, err
 	}
+	elsewhere := r.renderedElsewhere(b, blueprints)
 	for _, kind := range recordedKinds(b) {
 		if ready != nil && slices.Contains(all, kind) && b.DeletionTimestamp == nil || elsewhere[kind] {
 			continue
 		}
-		lives, err := r.lives(ctx, kind, b)
+		lives, err := r.lives(ctx, r.childKind(kind, blueprints), b)
 		if err != nil {
 			return nil, false, err
 		}
@@ -128,12 +129,8 @@ func (r *blueprintReconciler) record(
 // renderedElsewhere are the kinds that another blueprint renders now, so that objects of them are found whether or not this one
 // records them. What another merely records from an earlier generation does not count: both could then rely on each other.
 func (r *blueprintReconciler) renderedElsewhere(
-	ctx context.Context, b *v1alpha1.GatewayClassBlueprint,
-) (map[schema.GroupVersionKind]bool, error) {
-	blueprints, err := r.fetch.Blueprints(ctx)
-	if err != nil {
-		return nil, err
-	}
+	b *v1alpha1.GatewayClassBlueprint, blueprints []v1alpha1.GatewayClassBlueprint,
+) map[schema.GroupVersionKind]bool {
 	kinds := map[schema.GroupVersionKind]bool{}
 	for i := range blueprints {
 		other := &blueprints[i]
@@ -149,15 +146,15 @@ func (r *blueprintReconciler) renderedElsewhere(
 			}
 		}
 	}
-	return kinds, nil
+	return kinds
 }
 
 // lives says whether there may be a rendered object of a kind. Where that cannot be told yet, there may be.
-func (r *blueprintReconciler) lives(ctx context.Context, kind schema.GroupVersionKind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
-	r.children.AwaitDeletes(kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
+func (r *blueprintReconciler) lives(ctx context.Context, kind watch.Kind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
+	r.children.AwaitDeletes(kind.GroupVersionKind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
 	unwatched := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
 	if unwatched == nil {
-		return r.children.Any(ctx, kind)
+		return r.children.Any(ctx, kind.GroupVersionKind)
 	}
 	_, notServed := errors.AsType[*watch.KindNotServedError](unwatched)
 	return !notServed, nil

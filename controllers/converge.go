@@ -59,7 +59,7 @@ type converged struct {
 // that read it, and then prunes, unless hold says that some of what is wanted is not known. kinds are all that objects of the
 // owner may have, of any blueprint. The error is errWoken if a watch is still starting.
 func (s *shell) converge(
-	ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []schema.GroupVersionKind, hold bool,
+	ctx context.Context, owner desired.Owner, parents []*desired.Parent, kinds []watch.Kind, hold bool,
 ) (converged, error) {
 	pass := &convergence{
 		shell: s, owner: owner,
@@ -102,7 +102,7 @@ var errWoken = errors.New("waiting for a watch to start")
 // way: another blueprint with a kind that may not be watched must not. unseen are the kinds of which there may be objects; of
 // a kind that is not served there can be none.
 func (p *convergence) watch(
-	ctx context.Context, kinds []schema.GroupVersionKind, parents []*desired.Parent,
+	ctx context.Context, kinds []watch.Kind, parents []*desired.Parent,
 ) (unseen kindErrors, err error) {
 	unseen = kindErrors{}
 	own := map[schema.GroupVersionKind]bool{}
@@ -112,8 +112,8 @@ func (p *convergence) watch(
 		}
 	}
 	syncing := false
-	for _, kind := range kinds {
-		err := p.children.Ensure(ctx, kind, p.owner.Kind, p.owner.Key())
+	for _, k := range kinds {
+		kind, err := k.GroupVersionKind, p.children.Ensure(ctx, k, p.owner.Kind, p.owner.Key())
 		if err == nil {
 			continue
 		}
@@ -281,11 +281,11 @@ func (p *convergence) apply(ctx context.Context, parent *desired.Parent, object 
 		return done
 	}
 	done.report.State, done.report.Message = v1alpha1.ObjectFailed, err.Error()
-	if errors.Is(err, apply.ErrDeleting) {
+	if errors.Is(err, apply.ErrDeleting) || errors.Is(err, watch.ErrSyncing) {
 		done.report.State = v1alpha1.ObjectPending
 	}
 	_, done.thrashing = errors.AsType[*apply.ThrashingError](err)
-	if apply.WorthRetrying(err) {
+	if errors.Is(err, watch.ErrSyncing) || apply.WorthRetrying(err) {
 		done.retry = fmt.Errorf("%s %s: %w", id.Kind, id.Name, err)
 	}
 	if _, notServed := errors.AsType[*watch.KindNotServedError](err); notServed {

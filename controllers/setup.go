@@ -87,7 +87,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	for _, empty := range optionalKinds {
 		if route, isRoute := gateway.RouteOf(empty); isRoute {
-			setups = append(setups, (&routeReconciler{s, route.Kind, empty}).setup)
+			setups = append(setups, (&routeReconciler{shell: s, kind: route.Kind, empty: empty}).setup)
 		}
 	}
 	for _, setup := range setups {
@@ -118,7 +118,7 @@ func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, 
 	labelled, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultLabelSelector: labels.NewSelector().Add(*owned),
-		DefaultTransform:     watch.KeepOurFields,
+		DefaultTransform:     watch.Slim,
 		// Whoever reads from this cache takes care not to change what it gets.
 		DefaultUnsafeDisableDeepCopy: &share,
 		ReaderFailOnMissingInformer:  true,
@@ -167,13 +167,17 @@ func (s *shell) setupKinds(mgr manager.Manager, o controller.Options) error {
 }
 
 func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o).
-		For(&gatewayv1.GatewayClass{}).
+	b := ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o)
+	for _, kind := range optionalKinds {
+		// Nothing that happens to them counts. But it is waited until it is known whether they are served.
+		b = b.WatchesRawSource(s.optional.Source(kind, handler.Funcs{}))
+	}
+	return b.For(&gatewayv1.GatewayClass{}).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.classesOfBlueprint), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(classOfGateway), builder.WithPredicates(existenceChanged)).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.classesOfPolicy), specChanged).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, on(s.classesOfCRD), builder.OnlyMetadata,
-			builder.WithPredicates(versionChanged)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, s.onCRD(s.classesOfCRD), builder.OnlyMetadata,
+			builder.WithPredicates(ofGatewayAPI)).
 		Complete(&gatewayClassReconciler{s})
 }
 

@@ -146,20 +146,29 @@ func (s *shell) begun(ctx context.Context, gw *gatewayv1.Gateway) func() bool {
 
 // kinds are all that rendered objects may have, of any blueprint: an owner's objects may stem from a blueprint that its class
 // does not refer to any more.
-func (s *shell) kinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
+func (s *shell) kinds(ctx context.Context) ([]watch.Kind, error) {
 	blueprints, err := s.fetch.Blueprints(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var kinds []schema.GroupVersionKind
+	var kinds []watch.Kind
 	for i := range blueprints {
 		for _, kind := range recordedKinds(&blueprints[i]) {
-			if !slices.Contains(kinds, kind) {
-				kinds = append(kinds, kind)
+			if !slices.ContainsFunc(kinds, func(k watch.Kind) bool { return k.GroupVersionKind == kind }) {
+				kinds = append(kinds, s.childKind(kind, blueprints))
 			}
 		}
 	}
 	return kinds, nil
+}
+
+// childKind says of a kind whether the bodies of rendered objects are read: for how they are, or by one of all blueprints.
+func (s *shell) childKind(kind schema.GroupVersionKind, blueprints []v1alpha1.GatewayClassBlueprint) watch.Kind {
+	reads := func(b v1alpha1.GatewayClassBlueprint) bool {
+		ready, _ := s.programs.get(&b)
+		return ready != nil && ready.program.ReadsBody(kind)
+	}
+	return watch.Kind{GroupVersionKind: kind, Body: status.Reports(kind) || slices.ContainsFunc(blueprints, reads)}
 }
 
 func recordedKinds(b *v1alpha1.GatewayClassBlueprint) []schema.GroupVersionKind {

@@ -63,7 +63,7 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 	if len(c.problems) > 0 {
 		return nil, errors.New(strings.Join(c.problems, "\n"))
 	}
-	p.kinds, p.permits = sortKinds(c.kinds), c.permits
+	p.kinds, p.permits, p.read = sortKinds(c.kinds), c.permits, map[schema.GroupVersionKind]bool{}
 	for _, set := range sets {
 		set.blueprint, set.permits = b.Name, &p.permits
 		for _, u := range set.all() {
@@ -71,6 +71,7 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 			set.uses = set.uses.and(u.uses)
 		}
 		set.depths = depthsOf(set.units)
+		set.readKinds(p.read)
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -17,10 +18,16 @@ type Program struct {
 
 	kinds   []schema.GroupVersionKind
 	permits permits
+	// read are the kinds of which the bodies of live objects are read.
+	read map[schema.GroupVersionKind]bool
 }
 
 // Kinds are all kinds that objects of the program may have, sorted.
 func (p *Program) Kinds() []schema.GroupVersionKind { return slices.Clone(p.kinds) }
+
+// ReadsBody says whether more may be read of live objects of a kind than their metadata: by a template that reads those of another, or
+// by an expression that says when they are ready.
+func (p *Program) ReadsBody(kind schema.GroupVersionKind) bool { return p.read[kind] }
 
 // ClusterScopedPermitted says whether objects without a namespace may be applied.
 func (p *Program) ClusterScopedPermitted() bool { return p.permits.clusterScoped }
@@ -70,6 +77,15 @@ func depthsOf(units []*unit) map[string]int {
 func (s *Set) Reads(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return slices.Contains(u.reads, name) }) ||
 		(s.status != nil && slices.Contains(s.status.reads, name))
+}
+
+// readKinds adds the kinds of objects that are read by a template, or by an expression that says when they are ready.
+func (s *Set) readKinds(kinds map[schema.GroupVersionKind]bool) {
+	for _, u := range s.units {
+		if _, judged := s.ready[u.source.name]; judged || s.Reads(u.source.name) {
+			maps.Copy(kinds, u.kinds)
+		}
+	}
 }
 
 // Recreates says whether objects of a template may be deleted and created anew where a change of them is refused, since a field is

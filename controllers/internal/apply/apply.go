@@ -26,8 +26,8 @@ type Applier struct {
 	*damping
 }
 
-// New returns an Applier that writes with c. live reads from the API server itself; it is asked only about objects that no
-// watch knows of and that are in the way.
+// New returns an Applier that writes with c. live reads from the API server itself; it is asked only about objects that are in the way
+// and that no watch knows of, and once about those of which a watch knows too little to see that they are as rendered.
 func New(c client.Client, live client.Reader) *Applier {
 	return &Applier{client: c, live: live, recent: newMemory(), damping: newDamping()}
 }
@@ -88,8 +88,16 @@ func (a *Applier) Apply(ctx context.Context, o Order) (*unstructured.Unstructure
 		}
 	}
 	action := plan.For(o.Rendered, live, o.Owner, a.recent.fingerprint(id))
+	if action == plan.Look {
+		var err error
+		if live, err = a.read(ctx, o.Rendered); err != nil {
+			return nil, action, err
+		}
+		action = plan.For(o.Rendered, live, o.Owner, a.recent.fingerprint(id))
+	}
 	switch action {
 	case plan.Keep:
+		a.recent.adopt(id, live)
 		return live, action, a.damping.fought(id, o.Inputs)
 	case plan.Refuse:
 		return nil, action, &ForeignError{id}
@@ -98,7 +106,7 @@ func (a *Applier) Apply(ctx context.Context, o Order) (*unstructured.Unstructure
 	case plan.Create:
 		live, err := a.create(ctx, o)
 		return live, action, err
-	case plan.Update:
+	case plan.Update, plan.Look: // what there is to see was seen
 	}
 	return a.update(ctx, o, live)
 }

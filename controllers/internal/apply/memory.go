@@ -12,7 +12,7 @@ import (
 	"github.com/gatewright/gatewright/internal/desired"
 )
 
-// memory holds, for each object applied, its fingerprint, and its state until the watch has caught up with it.
+// memory holds, for each object applied or found to be as rendered, its fingerprint, and its state until the watch has caught up with it.
 type memory struct {
 	mu      sync.Mutex
 	entries map[desired.Identity]entry
@@ -40,6 +40,17 @@ func (m *memory) remember(id desired.Identity, applied *unstructured.Unstructure
 		m.unseen[uid] = map[desired.Identity]bool{}
 	}
 	m.unseen[uid][id] = true
+}
+
+// adopt remembers an object that was found to be as rendered, unless it is known already: it need not be looked at as closely again.
+func (m *memory) adopt(id desired.Identity, live *unstructured.Unstructured) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries[id].fingerprint == (plan.Fingerprint{}) {
+		e := m.entries[id]
+		e.fingerprint = plan.FingerprintOf(live)
+		m.entries[id] = e
+	}
 }
 
 // seen drops the state of an object, which a watch has caught up with. It needs the lock.

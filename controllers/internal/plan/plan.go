@@ -27,6 +27,8 @@ const (
 	Refuse Action = "Refuse"
 	// Wait leaves an owned object alone that is being deleted; it is created anew once it is gone.
 	Wait Action = "Wait"
+	// Look reads an owned object of which the metadata alone is known: whether it is as rendered shows in its values.
+	Look Action = "Look"
 )
 
 // For says what to do with one rendered object, given the live object of the same identity, or nil if none is known, the uid
@@ -41,6 +43,8 @@ func For(rendered, live *unstructured.Unstructured, owner types.UID, remembered 
 		return Wait
 	case Unchanged(rendered, live, remembered):
 		return Keep
+	case unchangedIfWhole(rendered, live, remembered):
+		return Look
 	default:
 		return Update
 	}

@@ -3,9 +3,9 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -31,7 +31,25 @@ func Unchanged(rendered, live *unstructured.Unstructured, remembered Fingerprint
 	if remembered != (Fingerprint{}) {
 		return remembered == FingerprintOf(live)
 	}
-	fields := ownFields(live)
+	return covers(ownFields(live), rendered, live.Object)
+}
+
+// unchangedIfWhole says whether a live object of which the metadata alone is known is as rendered, provided that the values stand
+// that Unchanged would have to see.
+func unchangedIfWhole(rendered, live *unstructured.Unstructured, remembered Fingerprint) bool {
+	for key := range live.Object {
+		if key != "apiVersion" && key != "kind" && key != "metadata" {
+			return false
+		}
+	}
+	whole := maps.Clone(rendered.Object)
+	whole["metadata"] = live.Object["metadata"]
+	return Unchanged(rendered, &unstructured.Unstructured{Object: whole}, remembered)
+}
+
+// covers says whether every field of a rendered object is in a set of fields, and has the value of a live one where the set does not
+// tell.
+func covers(fields map[string]any, rendered *unstructured.Unstructured, live map[string]any) bool {
 	if fields == nil {
 		return false
 	}
@@ -39,11 +57,11 @@ func Unchanged(rendered, live *unstructured.Unstructured, remembered Fingerprint
 		switch key {
 		case "apiVersion", "kind":
 		case "metadata":
-			if !ownsMetadata(fields["f:metadata"], value, live.Object["metadata"]) {
+			if !ownsMetadata(fields["f:metadata"], value, live["metadata"]) {
 				return false
 			}
 		default:
-			if !owns(fields["f:"+key], value, live.Object[key]) {
+			if !owns(fields["f:"+key], value, live[key]) {
 				return false
 			}
 		}
@@ -56,35 +74,11 @@ type Fingerprint [sha256.Size]byte
 
 // FingerprintOf returns the fingerprint of a live object. That of an object which we did not apply is the zero value.
 func FingerprintOf(live *unstructured.Unstructured) Fingerprint {
-	for _, entry := range live.GetManagedFields() {
-		if isOurs(entry) {
-			h := sha256.New()
-			h.Write(entry.FieldsV1.GetRawBytes())
-			h.Write([]byte(live.GetAnnotations()[v1alpha1.AnnotationRendered]))
-			return Fingerprint(h.Sum(nil))
-		}
+	fields := ownFieldsText(live)
+	if fields == "" {
+		return Fingerprint{}
 	}
-	return Fingerprint{}
-}
-
-func isOurs(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Manager == v1alpha1.FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
-		entry.Subresource == "" && entry.FieldsV1 != nil
-}
-
-// ownFields returns the set of fields that our field manager applied and that nobody changed since, or nil if there is none.
-func ownFields(live *unstructured.Unstructured) map[string]any {
-	for _, entry := range live.GetManagedFields() {
-		if !isOurs(entry) {
-			continue
-		}
-		var fields map[string]any
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
-			return nil
-		}
-		return fields
-	}
-	return nil
+	return sha256.Sum256([]byte(fields + live.GetAnnotations()[v1alpha1.AnnotationRendered]))
 }
 
 // ownsMetadata leaves out the name and the namespace, which are an object's address and owned by nobody.

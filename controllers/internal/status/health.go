@@ -2,10 +2,13 @@ package status
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -24,6 +27,17 @@ func Health(live *unstructured.Unstructured, ready *render.Readiness) (v1alpha1.
 		return v1alpha1.ObjectCurrent, ""
 	}
 	return v1alpha1.ObjectInProgress, ready.Message
+}
+
+// Reports says whether objects of a kind may say of themselves how they are, so that more has to be known of them than their metadata.
+// A kind of Kubernetes itself says so if it has a status; of any other kind nobody knows.
+func Reports(kind schema.GroupVersionKind) bool {
+	object, err := scheme.Scheme.New(kind)
+	if err != nil {
+		return true
+	}
+	_, has := reflect.TypeOf(object).Elem().FieldByName("Status")
+	return has
 }
 
 // ownHealth is what an object says of itself.

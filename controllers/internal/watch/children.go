@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -25,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/controllers/internal/plan"
 )
 
 const indexOwnerUID = "owner-uid"
@@ -49,21 +51,37 @@ func (e *KindNotServedError) Error() string {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Children watches the objects that blueprints render.
+// Kind is a kind of rendered objects, and how much of them is asked for.
+type Kind struct {
+	schema.GroupVersionKind
+	// Body says that more is read of them than their metadata.
+	Body bool
+}
+
+// Children watches the objects that blueprints render: of kinds of which nobody reads more, their metadata.
 type Children struct {
 	cache  cache.Cache
 	reader client.Reader
 	mapper meta.RESTMapper
 	known  func(*unstructured.Unstructured) bool
 
+	// reading is held, for reading, as long as something is read: reading from a cache whose watch has just ended is an error.
+	reading sync.RWMutex
+
 	mu      sync.Mutex
 	scopes  map[schema.GroupVersionKind]meta.RESTScopeName
-	kinds   map[schema.GroupVersionKind]cache.Informer
+	kinds   map[schema.GroupVersionKind]watched
 	refused map[schema.GroupVersionKind]refusal
 	waiting map[schema.GroupVersionKind]map[owner]bool
 	queues  map[string]queue
 	// deletes are the owners that are to hear of the next object of a kind that goes, whosever it is.
 	deletes map[schema.GroupVersionKind]map[owner]bool
+}
+
+// watched is the watch on a kind. Once it is for bodies it stays so: to go back and forth would cost more than it saves.
+type watched struct {
+	cache.Informer
+	body bool
 }
 
 // refusal is why a kind could not be watched. It is believed for a moment, so that many Gateways do not all ask the same.
@@ -89,7 +107,7 @@ func NewChildren(
 	return &Children{
 		cache: labelled, reader: reader, mapper: mapper, known: known,
 		scopes:  map[schema.GroupVersionKind]meta.RESTScopeName{},
-		kinds:   map[schema.GroupVersionKind]cache.Informer{},
+		kinds:   map[schema.GroupVersionKind]watched{},
 		refused: map[schema.GroupVersionKind]refusal{},
 		waiting: map[schema.GroupVersionKind]map[owner]bool{},
 		queues:  map[string]queue{},
@@ -97,12 +115,13 @@ func NewChildren(
 	}
 }
 
-// KeepOurFields drops from an object which fields are managed by others. Nobody asks for that, and it may be the larger part of it.
-func KeepOurFields(o any) (any, error) {
-	if object, ok := o.(*unstructured.Unstructured); ok {
-		object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-			return entry.Manager != v1alpha1.FieldManager
-		}))
+// Slim is what the cache is to make of each object that it holds, see plan.Slim.
+func Slim(o any) (any, error) {
+	switch object := o.(type) {
+	case *unstructured.Unstructured:
+		plan.Slim(object)
+	case *metav1.PartialObjectMetadata:
+		plan.SlimMetadata(object)
 	}
 	return o, nil
 }
@@ -138,27 +157,28 @@ func (c *Children) Scope(gvk schema.GroupVersionKind) (clusterScoped bool, err e
 	return mapping.Scope.Name() == meta.RESTScopeNameRoot, nil
 }
 
-// Ensure starts the watch on a kind if need be. It returns nil once all its objects are known, ErrSyncing before that (the
-// owner named is enqueued when it is), a KindNotServedError if there is no such kind, and what the API server said if the
-// controller may not list it.
-func (c *Children) Ensure(ctx context.Context, gvk schema.GroupVersionKind, ownerKind string, name types.NamespacedName) error {
+// Ensure starts the watch on a kind if need be; one that knows the metadata alone is started anew if the body is asked for. It returns
+// nil once all its objects are known, ErrSyncing before that (the owner named is enqueued when it is), a KindNotServedError if there
+// is no such kind, and what the API server said if the controller may not list it.
+func (c *Children) Ensure(ctx context.Context, kind Kind, ownerKind string, name types.NamespacedName) error {
+	gvk := kind.GroupVersionKind
 	c.mu.Lock()
-	informer, started := c.kinds[gvk]
+	w, started := c.kinds[gvk]
 	refused := c.refused[gvk]
 	c.mu.Unlock()
-	if !started {
+	if !started || kind.Body && !w.body {
 		if refused.err != nil && time.Now().Before(refused.until) {
 			return refused.err
 		}
 		var err error
-		if informer, err = c.start(ctx, gvk); err != nil {
+		if w, err = c.start(ctx, kind); err != nil {
 			c.mu.Lock()
 			c.refused[gvk] = refusal{err, time.Now().Add(refusalTTL)}
 			c.mu.Unlock()
 			return err
 		}
 	}
-	if informer.HasSynced() {
+	if w.HasSynced() {
 		return nil
 	}
 	// A watch that was started just when its kind went would be waited for in vain.
@@ -167,39 +187,84 @@ func (c *Children) Ensure(ctx context.Context, gvk schema.GroupVersionKind, owne
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting[gvk] == nil {
-		c.waiting[gvk] = map[owner]bool{}
-		go c.announce(gvk, informer)
-	}
-	c.waiting[gvk][owner{ownerKind, name}] = true
+	c.await(gvk, w, owner{ownerKind, name})
 	return ErrSyncing
 }
 
-func (c *Children) start(ctx context.Context, gvk schema.GroupVersionKind) (cache.Informer, error) {
+func (c *Children) start(ctx context.Context, kind Kind) (watched, error) {
+	gvk := kind.GroupVersionKind
 	if _, err := c.Scope(gvk); err != nil {
-		return nil, err
+		return watched{}, err
 	}
 	if err := c.probe(ctx, gvk); err != nil {
-		return nil, err
+		return watched{}, err
 	}
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if informer, started := c.kinds[gvk]; started {
-		return informer, nil
+	before, started := c.kinds[gvk]
+	if started && (before.body || !kind.Body) {
+		return before, nil
 	}
-	if err := c.cache.IndexField(ctx, empty(gvk), indexOwnerUID, ownerUID); err != nil {
-		return nil, fmt.Errorf("indexing kind %s: %w", gvk.Kind, err)
-	}
-	informer, err := c.cache.GetInformer(ctx, empty(gvk), cache.BlockUntilSynced(false))
+	w, err := c.watch(ctx, kind)
 	if err != nil {
-		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
+		return watched{}, err
 	}
-	if _, err := informer.AddEventHandler(c.handler(gvk)); err != nil {
-		return nil, fmt.Errorf("watching kind %s: %w", gvk.Kind, err)
-	}
-	c.kinds[gvk] = informer
 	delete(c.refused, gvk)
-	return informer, nil
+	if started {
+		err = c.succeed(ctx, gvk, before, w)
+	}
+	c.kinds[gvk] = w
+	return w, err
+}
+
+// watch starts a watch.
+func (c *Children) watch(ctx context.Context, kind Kind) (watched, error) {
+	object := emptyOf(kind)
+	if err := c.cache.IndexField(ctx, object, indexOwnerUID, ownerUID); err != nil {
+		return watched{}, fmt.Errorf("indexing kind %s: %w", kind.Kind, err)
+	}
+	informer, err := c.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return watched{}, fmt.Errorf("watching kind %s: %w", kind.Kind, err)
+	}
+	if _, err := informer.AddEventHandler(c.handler(kind.GroupVersionKind)); err != nil {
+		return watched{}, fmt.Errorf("watching kind %s: %w", kind.Kind, err)
+	}
+	return watched{informer, kind.Body}, nil
+}
+
+// succeed ends the watch on the metadata of a kind, which one on the bodies takes the place of. Whoever the old one knows objects of is
+// woken when the new one has delivered everything: what goes in between is told by neither. It needs the locks.
+func (c *Children) succeed(ctx context.Context, gvk schema.GroupVersionKind, before, after watched) error {
+	var known []*unstructured.Unstructured
+	if before.HasSynced() {
+		var err error
+		if known, err = c.list(ctx, Kind{GroupVersionKind: gvk}); err != nil {
+			return err
+		}
+	}
+	waiting := c.waiting[gvk]
+	delete(c.waiting, gvk)
+	for o := range waiting {
+		c.await(gvk, after, o)
+	}
+	for _, object := range known {
+		for _, o := range ownersOf(object) {
+			c.await(gvk, after, o)
+		}
+	}
+	return c.cache.RemoveInformer(ctx, emptyOf(Kind{GroupVersionKind: gvk}))
+}
+
+// await has an owner woken once a watch has delivered everything. It needs the lock.
+func (c *Children) await(gvk schema.GroupVersionKind, w watched, o owner) {
+	if c.waiting[gvk] == nil {
+		c.waiting[gvk] = map[owner]bool{}
+		go c.announce(gvk, w)
+	}
+	c.waiting[gvk][o] = true
 }
 
 // probe lists at most one object, so that a missing right or kind is an answer instead of a retry that nobody sees.
@@ -221,13 +286,17 @@ func (c *Children) probe(ctx context.Context, gvk schema.GroupVersionKind) error
 }
 
 // announce wakes whoever waits for a kind once its watch has delivered everything. It ends with the cache.
-func (c *Children) announce(gvk schema.GroupVersionKind, informer cache.Informer) {
+func (c *Children) announce(gvk schema.GroupVersionKind, w watched) {
 	stopped := make(chan struct{})
-	if !toolscache.WaitForCacheSync(stopped, func() bool { return informer.HasSynced() || informer.IsStopped() }) {
+	if !toolscache.WaitForCacheSync(stopped, func() bool { return w.HasSynced() || w.IsStopped() }) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if now, started := c.kinds[gvk]; started && now.Informer != w.Informer {
+		// Another watch has taken its place, which they wait for now.
+		return
+	}
 	for o := range c.waiting[gvk] {
 		c.enqueue(o)
 	}
@@ -259,58 +328,98 @@ func (c *Children) Recheck(ctx context.Context, group string) error {
 
 // drop ends the watch on a kind that is not served.
 func (c *Children) drop(ctx context.Context, gvk schema.GroupVersionKind) error {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	c.mu.Lock()
+	w := c.kinds[gvk]
 	delete(c.kinds, gvk)
 	delete(c.waiting, gvk)
 	c.mu.Unlock()
-	return c.cache.RemoveInformer(ctx, empty(gvk))
+	return c.cache.RemoveInformer(ctx, emptyOf(Kind{gvk, w.body}))
 }
 
-// Get returns the live object as it was last seen, or nil if there is none with our label. It is not to be changed.
+// watchOn returns the watch on a kind.
+func (c *Children) watchOn(gvk schema.GroupVersionKind) (w watched, started bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w, started = c.kinds[gvk]
+	return w, started
+}
+
+// Get returns the live object as it was last seen, or nil if there is none with our label. It is not to be changed, and has no body if
+// nobody has asked for one. The error is ErrSyncing if the watch was started anew just now.
 func (c *Children) Get(ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName) (*unstructured.Unstructured, error) {
-	o := empty(gvk)
-	if err := c.cache.Get(ctx, key, o); err != nil {
+	c.reading.RLock()
+	defer c.reading.RUnlock()
+	w, started := c.watchOn(gvk)
+	if started && !w.HasSynced() {
+		return nil, ErrSyncing
+	}
+	object := emptyOf(Kind{gvk, w.body})
+	if err := c.cache.Get(ctx, key, object); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	return o, nil
+	return live(object)
 }
 
-// Any says whether a watch has seen any object of a kind.
+// Any says whether a watch has seen any object of a kind. The error is ErrSyncing if it was started anew just now.
 func (c *Children) Any(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err := c.cache.List(ctx, list, client.Limit(1), client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("reading objects of kind %s: %w", gvk.Kind, err)
+	c.reading.RLock()
+	defer c.reading.RUnlock()
+	w, started := c.watchOn(gvk)
+	if started && !w.HasSynced() {
+		return false, ErrSyncing
 	}
-	return len(list.Items) > 0, nil
+	one, err := c.list(ctx, Kind{gvk, w.body}, client.Limit(1))
+	return len(one) > 0, err
+}
+
+// list reads objects of a kind from its watch.
+func (c *Children) list(ctx context.Context, kind Kind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+	gvk := kind.GroupVersion().WithKind(kind.Kind + "List")
+	var list client.ObjectList = &metav1.PartialObjectMetadataList{}
+	if kind.Body {
+		list = &unstructured.UnstructuredList{}
+	}
+	list.GetObjectKind().SetGroupVersionKind(gvk)
+	if err := c.cache.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return nil, fmt.Errorf("reading objects of kind %s: %w", kind.Kind, err)
+	}
+	var objects []*unstructured.Unstructured
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		o, err := live(item)
+		objects = append(objects, o)
+		return err
+	})
+	return objects, err
+}
+
+// live is an object of a watch, or its metadata, as an object.
+func live(o any) (*unstructured.Unstructured, error) {
+	switch o := o.(type) {
+	case *unstructured.Unstructured:
+		return o, nil
+	case *metav1.PartialObjectMetadata:
+		return plan.Live(o)
+	}
+	return nil, fmt.Errorf("a watch on rendered objects has delivered a %T", o)
 }
 
 // OwnedBy returns all live objects that carry this owner uid, of all kinds that are watched, sorted by kind and name. They
 // are not to be changed.
 func (c *Children) OwnedBy(ctx context.Context, uid types.UID) ([]*unstructured.Unstructured, error) {
-	c.mu.Lock()
-	kinds := make([]schema.GroupVersionKind, 0, len(c.kinds))
-	for gvk, informer := range c.kinds {
-		// Reading from a watch that is still starting would wait for it.
-		if informer.HasSynced() {
-			kinds = append(kinds, gvk)
-		}
-	}
-	c.mu.Unlock()
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
-
+	c.reading.RLock()
+	defer c.reading.RUnlock()
 	var owned []*unstructured.Unstructured
 	seen := map[types.UID]bool{}
-	for _, gvk := range kinds {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		err := c.cache.List(ctx, list, client.MatchingFields{indexOwnerUID: string(uid)}, client.UnsafeDisableDeepCopy)
+	for _, kind := range c.synced() {
+		objects, err := c.list(ctx, kind, client.MatchingFields{indexOwnerUID: string(uid)})
 		if err != nil {
-			return nil, fmt.Errorf("reading owned objects of kind %s: %w", gvk.Kind, err)
+			return nil, err
 		}
 		// One object may be watched in several versions of its kind, by blueprints that write different ones.
-		for i := range list.Items {
-			if o := &list.Items[i]; !seen[o.GetUID()] {
+		for _, o := range objects {
+			if !seen[o.GetUID()] {
 				seen[o.GetUID()] = true
 				owned = append(owned, o)
 			}
@@ -325,6 +434,20 @@ func (c *Children) OwnedBy(ctx context.Context, uid types.UID) ([]*unstructured.
 		)
 	})
 	return owned, nil
+}
+
+// synced are the kinds of which everything is known, sorted. Reading from a watch that is still starting would wait for it.
+func (c *Children) synced() []Kind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kinds := make([]Kind, 0, len(c.kinds))
+	for gvk, w := range c.kinds {
+		if w.HasSynced() {
+			kinds = append(kinds, Kind{gvk, w.body})
+		}
+	}
+	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
 }
 
 // AwaitDeletes has an owner woken once, when the next object of a kind goes, whosever it is.
@@ -364,8 +487,9 @@ func (c *Children) handler(gvk schema.GroupVersionKind) toolscache.ResourceEvent
 // changed enqueues the owners of an object, as it was and as it is: whoever removes the marks of ownership must be noticed. One of
 // the two is nil if the object came or went.
 func (c *Children) changed(before, after any) {
-	was, _ := before.(*unstructured.Unstructured)
-	is, _ := after.(*unstructured.Unstructured)
+	// What is nil, or no object, is no object.
+	was, _ := live(before)
+	is, _ := live(after)
 	if is != nil && (c.known(is) || was != nil && was.GetResourceVersion() == is.GetResourceVersion()) {
 		return
 	}
@@ -408,8 +532,12 @@ func ownerUID(o client.Object) []string {
 	return []string{o.GetLabels()[v1alpha1.LabelOwnerUID]}
 }
 
-func empty(gvk schema.GroupVersionKind) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(gvk)
+// emptyOf is an object of a kind, as the cache knows it.
+func emptyOf(kind Kind) client.Object {
+	var o client.Object = &metav1.PartialObjectMetadata{}
+	if kind.Body {
+		o = &unstructured.Unstructured{}
+	}
+	o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
 	return o
 }
