@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/controllers/internal/fetch"
 	"github.com/gatewright/gatewright/controllers/internal/status"
 	"github.com/gatewright/gatewright/gateway"
@@ -24,6 +26,8 @@ type routeReconciler struct {
 	kind gatewayv1.Kind
 	// empty is a route of the kind.
 	empty client.Object
+	// crowded are the routes that were told that their status has no room for us.
+	crowded sync.Map
 }
 
 // routeKinds are its only one.
@@ -33,6 +37,7 @@ func (r *routeReconciler) routeKinds() []gatewayv1.Kind { return []gatewayv1.Kin
 func (r *routeReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	object, err := r.fetch.RouteNamed(ctx, r.kind, req.NamespacedName)
 	if object == nil || err != nil {
+		r.crowded.Delete(req.NamespacedName)
 		return ctrl.Result{}, err
 	}
 	owner := desired.OwnerOf(string(r.kind), object)
@@ -172,8 +177,24 @@ func (r *routeReconciler) report(
 		return ok && slices.Contains(work.unjudged, key)
 	}
 	reported := status.OfRoute(after)
-	reported.Parents = status.RouteParents(reported.Parents, entries, unjudged, route.GetGeneration())
+	var left int
+	reported.Parents, left = status.RouteParents(reported.Parents, entries, unjudged, route.GetGeneration())
+	r.tellRoom(route, left)
 	return errors.Join(append(errs, r.update(ctx, route, after, routeConditions))...)
+}
+
+// tellRoom makes an event of it when the status of a route begins to have no room for all that we would report.
+func (r *routeReconciler) tellRoom(route client.Object, left int) {
+	key := client.ObjectKeyFromObject(route)
+	if left == 0 {
+		r.crowded.Delete(key)
+		return
+	}
+	if _, told := r.crowded.Swap(key, true); !told {
+		r.events.Eventf(route, nil, "Warning", v1alpha1.ReasonStatusFull, "Report",
+			"status.parents is full: what %s has to say of %d of the parents finds no room beside the entries of others; "+
+				"take parents out of spec.parentRefs, or have entries removed of controllers that are gone", v1alpha1.ControllerName, left)
+	}
 }
 
 // routeConditions are those of all parents; each type comes once, with the last word.

@@ -79,4 +79,6 @@ const (
 	ReasonHealthy   = "Healthy"
 	// ReasonDeletionBlocked marks a parent whose deletion waits for an object that does not go away.
 	ReasonDeletionBlocked = "DeletionBlocked"
+	// ReasonStatusFull marks a route whose status holds as many entries of other controllers as there may be.
+	ReasonStatusFull = "StatusFull"
 )

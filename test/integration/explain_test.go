@@ -169,26 +169,35 @@ func TestKubectlTellsAPersonWhatIsGoingOn(t *testing.T) {
 	}
 }
 
+// events are those about an object, sorted. One that came again says so.
+func (w *world) events(about client.Object) func() ([]string, error) {
+	return func() ([]string, error) {
+		var list eventsv1.EventList
+		if err := shared.client.List(w.Context(), &list, client.InNamespace(w.namespace)); err != nil {
+			return nil, err
+		}
+		var notes []string
+		for _, e := range list.Items {
+			if e.Regarding.UID == about.GetUID() {
+				again := ""
+				if e.Series != nil {
+					again = "again and again: "
+				}
+				notes = append(notes, fmt.Sprintf("%s%s %s: %s", again, e.Type, e.Reason, e.Note))
+			}
+		}
+		slices.Sort(notes)
+		return notes, nil
+	}
+}
+
 func TestEventsTellWhatTurned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	blueprint := w.class(templates{"shadow": shadowTemplate, "fragile": fragileTemplate},
 		with(defaults(map[string]string{"class": "played-by-nobody", "broken": "no"})))
 	gw := w.gateway("edge")
-	events := func() ([]string, error) {
-		var list eventsv1.EventList
-		if err := shared.client.List(t.Context(), &list, client.InNamespace(w.namespace)); err != nil {
-			return nil, err
-		}
-		var notes []string
-		for _, e := range list.Items {
-			if e.Regarding.UID == gw.UID {
-				notes = append(notes, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Note))
-			}
-		}
-		slices.Sort(notes)
-		return notes, nil
-	}
+	events := w.events(gw)
 	w.says("edge", "edge-shadow")
 	w.play("edge-shadow")
 	ready := []string{"Normal Programmed: Programmed=True: 2 objects are applied and ready"}

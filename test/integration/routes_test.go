@@ -299,3 +299,42 @@ func TestARouteWhoseParentsRenderTheSameObjectFailsUnderTheSecond(t *testing.T) 
 		"under": "Gateway east", "listeners": `["own"]`, "hostnames": `["east.example.com"]`,
 	}, w.data("shop"))
 }
+
+func TestARouteIsToldThatItsStatusHasNoRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.class(templates{"names": namesTemplate}, forRoutes(routeTemplate))
+	route := newRoute("shop", toGateway("edge"))
+	w.create(route)
+	entries := func(n int) {
+		eventually(t, "others report", func() error {
+			if err := shared.client.Get(t.Context(), client.ObjectKeyFromObject(route), route); err != nil {
+				return err
+			}
+			route.Status.Parents = nil
+			for i := range n {
+				route.Status.Parents = append(route.Status.Parents, gatewayv1.RouteParentStatus{
+					ParentRef: toGateway("edge"), ControllerName: gatewayv1.GatewayController(fmt.Sprintf("example.com/another-%d", i)),
+					Conditions: []metav1.Condition{{
+						Type: "Accepted", Status: metav1.ConditionTrue, Reason: "Theirs", LastTransitionTime: metav1.Now(),
+					}},
+				})
+			}
+			return shared.client.Status().Update(t.Context(), route, client.FieldOwner("another"))
+		})
+	}
+	entries(32)
+	w.gateway("edge")
+	full := []string{"Warning StatusFull: status.parents is full: what gatewright.dev/controller has to say of 1 of the parents finds no room beside " +
+		"the entries of others; take parents out of spec.parentRefs, or have entries removed of controllers that are gone"}
+	becomes(t, "it is told", full, w.events(route))
+	becomes(t, "what is rendered for it is there all the same", []string{"ConfigMap/shop-edge"}, names(w.children(route, configMaps)))
+
+	change(w, route, func(r *gatewayv1.HTTPRoute) { r.Spec.Hostnames = []gatewayv1.Hostname{"edge.example.com"} })
+	becomes(t, "it is looked at again", map[string]string{
+		"under": "Gateway edge", "listeners": `["own"]`, "hostnames": `["edge.example.com"]`,
+	}, w.data("shop-edge"))
+	is(t, "once is enough", full, w.events(route))
+	entries(31)
+	becomes(t, "there is room", map[string][]string{"Gateway/edge": routeStands}, w.routeReports("shop"))
+}

@@ -40,14 +40,17 @@ type RouteParent struct {
 	Values values.Effective
 }
 
+// maxParents is how many entries a route's status holds (Gateway API, RouteStatus).
+const maxParents = 32
+
 // RouteParents returns the entries of a route's status: ours anew, at their old places and in the order of the route; those of
 // other controllers as they are, and those of ours that keep is true for. The list is atomic and shared (Gateway API,
-// RouteStatus).
+// RouteStatus). left is how many of ours have no room beside those of others.
 func RouteParents(
 	current []gatewayv1.RouteParentStatus, ours []RouteParent, keep func(gatewayv1.ParentReference) bool, generation int64,
-) []gatewayv1.RouteParentStatus {
+) (entries []gatewayv1.RouteParentStatus, left int) {
 	// Not nil, which would be null, where the API wants a list.
-	entries := []gatewayv1.RouteParentStatus{}
+	entries = []gatewayv1.RouteParentStatus{}
 	placed := make([]bool, len(ours))
 	for _, entry := range current {
 		if entry.ControllerName != v1alpha1.ControllerName || keep(entry.ParentRef) {
@@ -61,12 +64,16 @@ func RouteParents(
 		}
 	}
 	for i, parent := range ours {
-		if !placed[i] {
+		switch {
+		case placed[i]:
+		case len(entries) == maxParents:
+			left++
+		default:
 			entry := gatewayv1.RouteParentStatus{ParentRef: parent.Ref, ControllerName: v1alpha1.ControllerName}
 			entries = append(entries, routeParent(entry, parent, generation))
 		}
 	}
-	return entries
+	return entries, left
 }
 
 func routeParent(entry gatewayv1.RouteParentStatus, parent RouteParent, generation int64) gatewayv1.RouteParentStatus {

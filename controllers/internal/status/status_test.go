@@ -1,6 +1,7 @@
 package status
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,9 +171,47 @@ func TestRouteParents(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			unjudged := func(ref gatewayv1.ParentReference) bool { return ref.Name == "unjudged" }
-			got := RouteParents(c.current, c.ours, unjudged, 2)
+			got, left := RouteParents(c.current, c.ours, unjudged, 2)
+			if left != 0 {
+				t.Errorf("%d of ours have no room", left)
+			}
 			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" {
 				t.Errorf("RouteParents(): -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRouteParentsHaveNoRoomBesideThoseOfOthers(t *testing.T) {
+	theirs := slices.Repeat([]gatewayv1.RouteParentStatus{{ControllerName: "example.com/other"}}, 31)
+	entry := func(name string) gatewayv1.RouteParentStatus {
+		return gatewayv1.RouteParentStatus{
+			ParentRef: gatewayv1.ParentReference{Name: gatewayv1.ObjectName(name)}, ControllerName: v1alpha1.ControllerName,
+			Conditions: []metav1.Condition{
+				condition("Accepted", metav1.ConditionTrue, "Accepted", "", 1), condition("ResolvedRefs", metav1.ConditionTrue, "ResolvedRefs", "", 1),
+			},
+		}
+	}
+	var ours []RouteParent
+	for _, name := range []string{"a", "b", "c"} {
+		ours = append(ours, RouteParent{
+			Ref: gatewayv1.ParentReference{Name: gatewayv1.ObjectName(name)}, Accepted: verdict.Yes("Accepted", ""), ResolvedRefs: verdict.Yes("ResolvedRefs", ""),
+		})
+	}
+	none := func(gatewayv1.ParentReference) bool { return false }
+	for name, c := range map[string]struct {
+		current, want []gatewayv1.RouteParentStatus
+		left          int
+	}{
+		"as many as there is room for are reported": {theirs, append(slices.Clone(theirs), entry("a")), 2},
+		"one that has a place keeps it":             {append(slices.Clone(theirs), entry("b")), append(slices.Clone(theirs), entry("b")), 2},
+		"a full list is left as it is": {
+			append(slices.Clone(theirs), theirs[0]), append(slices.Clone(theirs), theirs[0]), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, left := RouteParents(c.current, ours, none, 1)
+			if diff := cmp.Diff(c.want, got, ignoreTime); diff != "" || left != c.left {
+				t.Errorf("%d left, want %d; -want +got:\n%s", left, c.left, diff)
 			}
 		})
 	}
