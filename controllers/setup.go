@@ -167,17 +167,13 @@ func (s *shell) setupKinds(mgr manager.Manager, o controller.Options) error {
 }
 
 func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) error {
-	b := ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o)
-	for _, kind := range optionalKinds {
-		// Nothing that happens to them counts. But it is waited until it is known whether they are served.
-		b = b.WatchesRawSource(s.optional.Source(kind, handler.Funcs{}))
-	}
-	return b.For(&gatewayv1.GatewayClass{}).
+	return ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o).
+		For(&gatewayv1.GatewayClass{}).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.classesOfBlueprint), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(classOfGateway), builder.WithPredicates(existenceChanged)).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.classesOfPolicy), specChanged).
-		Watches(&apiextensionsv1.CustomResourceDefinition{}, s.onCRD(s.classesOfCRD), builder.OnlyMetadata,
-			builder.WithPredicates(ofGatewayAPI)).
+		Watches(&apiextensionsv1.CustomResourceDefinition{}, on(s.classesOfCRD), builder.OnlyMetadata,
+			builder.WithPredicates(versionChanged)).
 		Complete(&gatewayClassReconciler{s})
 }
 

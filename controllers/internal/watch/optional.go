@@ -128,12 +128,6 @@ func (o *Optional) kindOf(object runtime.Object) (*optionalKind, error) {
 	return o.kinds[gvk], nil
 }
 
-// Serves says whether the API server serves a kind, as far as is known: it is watched then.
-func (o *Optional) Serves(gvk schema.GroupVersionKind) bool {
-	kind := o.kinds[gvk]
-	return kind != nil && kind.watched()
-}
-
 // Has says whether a CustomResourceDefinition, by its name "<plural>.<group>", is that of one of the kinds.
 func (o *Optional) Has(crd string) bool { return o.named(crd) != nil }
 
