@@ -35,6 +35,8 @@ type token struct {
 	loose bool
 	// line marks one of several lines of a string that was indented.
 	line bool
+	// key marks the key of a map, which errors may name as a part of the way to what is wrong. All other strings are values.
+	key bool
 }
 
 // token prints a string as a token.
@@ -58,7 +60,7 @@ func (s *state) print(at int, v any) (any, error) {
 	case text:
 		return v, nil
 	case string:
-		return s.token(token{value: v, text: v, loose: site.loose})
+		return s.token(token{value: v, text: v, loose: site.loose, key: site.key})
 	case nil:
 		if missed != nil {
 			return nil, missed
@@ -124,12 +126,28 @@ func (s *state) isEmpty(t text) bool {
 	return true
 }
 
-// bindScalar says what a scalar of the rendered text stands for.
+// bindScalar says what a scalar of the rendered text stands for. A key that is made of values is not named by errors.
+func (s *state) bindScalar(scalar manifest.Scalar) (any, bool, error) {
+	value, ok, err := s.boundScalar(scalar)
+	if key, isString := value.(string); ok && isString && scalar.Key && !s.isKey(scalar.Text) {
+		return manifest.Unnamed(key), true, err
+	}
+	return value, ok, err
+}
+
+// isKey says whether a text is the key of a map, as it is.
+func (s *state) isKey(scalar string) bool {
+	number, rest, _ := strings.Cut(strings.TrimPrefix(scalar, tokenStart), tokenEnd)
+	token, err := s.tokenNumber(number)
+	return err == nil && rest == "" && token.key
+}
+
+// boundScalar says what a scalar stands for.
 //
 // A token that is all of a scalar is its string, whatever YAML would read in it: a Gateway named 1e3 has a name, not a number.
 // The one exception is for strings straight out of .Values, since `minAvailable: "1"` is a common way to write a default: where
 // such a string is a whole decimal number, and stands unquoted where Kubernetes may want a number, it is that number.
-func (s *state) bindScalar(scalar manifest.Scalar) (any, bool, error) {
+func (s *state) boundScalar(scalar manifest.Scalar) (any, bool, error) {
 	if !strings.Contains(scalar.Text, tokenStart) {
 		return nil, false, nil
 	}

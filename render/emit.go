@@ -61,7 +61,7 @@ func (e *emitter) yamlMap(m map[string]any, indent int, inline bool, depth int) 
 		if i > 0 || !inline {
 			e.pad(indent)
 		}
-		if err := e.string(key, yamlText(key)); err != nil {
+		if err := e.token(token{value: key, text: yamlText(key), key: true}); err != nil {
 			return err
 		}
 		e.out.WriteByte(':')
@@ -113,13 +113,13 @@ func (e *emitter) scalar(v any, spell func(string) string) error {
 		fmt.Fprint(&e.out, v)
 		return nil
 	case string:
-		return e.string(v, spell(v))
+		return e.token(token{value: v, text: spell(v)})
 	case text:
 		plain, err := e.state.expand(v)
 		if err != nil {
 			return err
 		}
-		return e.string(plain, spell(plain))
+		return e.token(token{value: plain, text: spell(plain)})
 	}
 	if digits, ok := number(v); ok {
 		e.out.WriteString(digits)
@@ -136,8 +136,8 @@ func (e *emitter) scalar(v any, spell func(string) string) error {
 	return nil
 }
 
-func (e *emitter) string(value, spelled string) error {
-	printed, err := e.state.token(token{value: value, text: spelled})
+func (e *emitter) token(t token) error {
+	printed, err := e.state.token(t)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (e *emitter) json(v any, indent, margin string, depth int) error {
 		e.out.WriteString("{")
 		for i, key := range slices.Sorted(maps.Keys(m)) {
 			e.separate(i, newline, inner)
-			if err := e.jsonString(key); err != nil {
+			if err := e.jsonString(key, true); err != nil {
 				return err
 			}
 			e.out.WriteString(colon)
@@ -185,13 +185,13 @@ func (e *emitter) json(v any, indent, margin string, depth int) error {
 	}
 	switch v := v.(type) {
 	case string:
-		return e.jsonString(v)
+		return e.jsonString(v, false)
 	case text:
 		plain, err := e.state.expand(v)
 		if err != nil {
 			return err
 		}
-		return e.jsonString(plain)
+		return e.jsonString(plain, false)
 	}
 	return e.scalar(v, jsonText)
 }
@@ -206,10 +206,10 @@ func (e *emitter) separate(i int, newline, margin string) {
 }
 
 // jsonString prints a string in quotes of its own, so that only what is between them is the token's.
-func (e *emitter) jsonString(value string) error {
+func (e *emitter) jsonString(value string, key bool) error {
 	spelled := jsonText(value)
 	e.out.WriteByte('"')
-	err := e.string(value, spelled[1:len(spelled)-1])
+	err := e.token(token{value: value, text: spelled[1 : len(spelled)-1], key: key})
 	e.out.WriteByte('"')
 	return err
 }

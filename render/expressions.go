@@ -359,6 +359,9 @@ func originOfField(base origin, path []string) origin {
 
 // add gives a site its number.
 func (in *instrumenter) add(s site) int {
+	if s.foreign = in.foreign; s.foreign {
+		s.expr = "an expression"
+	}
 	in.sites = append(in.sites, s)
 	return in.first + len(in.sites) - 1
 }

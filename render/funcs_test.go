@@ -115,6 +115,8 @@ func TestFunctions(t *testing.T) {
 		"ternary":                                          {`{{ ternary "a" "b" .Values.b }}{{ ternary "a" "b" .Values.none }}`, "ab"},
 		"coalesce":                                         {`{{ coalesce .Values.none .Values.empty .Values.s }}`, "Text"},
 		"types have their usual names":                     {`{{ typeOf .Values.map }}-{{ kindOf .Values.list }}-{{ typeIs "string" .Values.s }}-{{ kindIs "invalid" .Values.none }}`, "map[string]interface {}-slice-true-true"},
+		"printf does not say where something is kept":      {`{{ printf "%v %-8p" 1 .Values.map }}`, "failed: {{ printf \"%v %-8p\" 1 .Values.map }}: printf: %p prints where something is kept, which is never the same twice; say %v"},
+		"nor takes a percent sign for that":                {`{{ printf "%d%%p" 5 }}`, "5%p"},
 		"split gives a map":                                {`{{ (split "-" "a-b")._1 }}{{ (splitList "-" "a-b") | last }}`, "bb"},
 		"regular expressions":                              {`{{ regexReplaceAll "(e)" .Values.s "<$1>" }}{{ regexMatch "^T" .Values.s }}`, "T<e>xttrue"},
 		"a bad regular expression is an error":             {`{{ regexMatch "(" .Values.s }}`, "failed: {{ regexMatch \"(\" .Values.s }}: regexMatch cannot work with what it is given"},

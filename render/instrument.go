@@ -30,6 +30,7 @@ const (
 	root           // what the template was given: `.Gateway`, `.Values` and so on are fields of it
 	unknown        // what a helper was given: root, perhaps
 	values         // something out of .Values
+	mapKey         // the key of a map, or the index of a list, that a range goes over
 )
 
 // facts are what the compiler learns about one parse tree.
@@ -62,6 +63,8 @@ type instrumenter struct {
 	scope    []variable
 	// depth of the parentheses around the current pipeline.
 	depth int
+	// foreign says that the text is one that tpl is given. It may come from anybody, so messages do not quote it.
+	foreign bool
 }
 
 // maxParentheses bounds the nesting of parentheses, and with it what the compiler spends on spelling and tracing expressions.
@@ -187,7 +190,8 @@ func (in *instrumenter) action(n *parse.ActionNode, dot origin) {
 		in.checkMarks(n, constant.Text)
 		return
 	}
-	printed := site{expr: shorten(expression(n.Pipe)), loose: in.originOf(n.Pipe, dot) == values}
+	from := in.originOf(n.Pipe, dot)
+	printed := site{expr: shorten(expression(n.Pipe)), loose: from == values, key: from == mapKey}
 	in.pipe(n.Pipe, dot, strict)
 	if name, ok := last.Args[0].(*parse.IdentifierNode); ok && printsText[name.Ident] {
 		return
@@ -231,7 +235,7 @@ func (in *instrumenter) declare(p *parse.PipeNode, from origin) {
 	for i, v := range p.Decl {
 		if i == 0 && len(p.Decl) == 2 {
 			// The index or key of a range.
-			in.setOrigin(v.Ident[0], other, p.IsAssign)
+			in.setOrigin(v.Ident[0], mapKey, p.IsAssign)
 			continue
 		}
 		in.setOrigin(v.Ident[0], from, p.IsAssign)
@@ -271,20 +275,20 @@ func isLogic(name string) bool { return name == "and" || name == "or" || name ==
 
 // literalMessages keeps values out of the messages of fail and required: what is shown is the author's literal text only.
 func (in *instrumenter) literalMessages(p *parse.PipeNode) {
-	last := len(p.Cmds) - 1
-	if last > 0 && len(p.Cmds[last].Args) == 1 && p.Cmds[last].Args[0].String() == "fail" {
+	fails := func(cmd *parse.CommandNode) bool { return len(cmd.Args) == 1 && cmd.Args[0].String() == "fail" }
+	if last := slices.IndexFunc(p.Cmds, fails); last > 0 {
 		// What is piped into fail is made its argument.
-		made := &parse.PipeNode{NodeType: parse.NodePipe, Pos: p.Pos, Cmds: p.Cmds[:last]}
+		made := &parse.PipeNode{NodeType: parse.NodePipe, Pos: p.Pos, Cmds: p.Cmds[:last:last]}
 		p.Cmds = p.Cmds[last:]
 		p.Cmds[0].Args = append(p.Cmds[0].Args, made)
 	}
 	for _, cmd := range p.Cmds {
 		name := cmd.Args[0].String()
-		if len(cmd.Args) < 2 || (name != "fail" && name != "required") || cmd.Args[1].Type() == parse.NodeString {
+		if len(cmd.Args) < 2 || (name != "fail" && name != "required") || (cmd.Args[1].Type() == parse.NodeString && !in.foreign) {
 			continue
 		}
 		message := "the template refuses what it was given; its message is made of values and is not shown"
-		if literal := firstString(cmd.Args[1]); literal != "" {
+		if literal := firstString(cmd.Args[1]); literal != "" && !in.foreign {
 			message = literal + " (the values in this message are not shown)"
 		}
 		cmd.Args[1] = stringOf(cmd.Pos, message)

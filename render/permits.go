@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template/parse"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
+	"github.com/gatewright/gatewright/internal/manifest"
 )
 
 // permits is what templates may produce.
@@ -112,7 +114,7 @@ var controllersOnly = []string{
 }
 
 // admit checks an object against what its template may produce, and fills in its namespace.
-func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
+func (r *Run) admit(u *unit, o manifest.Document) *fault {
 	gvk := o.GroupVersionKind()
 	if !u.kinds[gvk] {
 		// The kind itself may be a value, and is not named.
@@ -135,14 +137,14 @@ func (r *Run) admit(u *unit, o *unstructured.Unstructured) *fault {
 		}
 	}
 	for _, field := range []string{"labels", "annotations"} {
-		if f := checkStrings(gvk.Kind, field, metadata); f != nil {
+		if f := checkStrings(o, field, metadata); f != nil {
 			return f
 		}
 	}
 	if f := r.admitNamespace(gvk.Kind, metadata); f != nil {
 		return f
 	}
-	return r.admitContent(u, gvk, o)
+	return r.admitContent(u, gvk, o.Unstructured)
 }
 
 func kindNames(kinds map[schema.GroupVersionKind]bool) string {
@@ -154,7 +156,8 @@ func kindNames(kinds map[schema.GroupVersionKind]bool) string {
 }
 
 // checkStrings checks labels or annotations: Kubernetes wants strings, and ours are ours.
-func checkStrings(kind, field string, metadata map[string]any) *fault {
+func checkStrings(o manifest.Document, field string, metadata map[string]any) *fault {
+	kind := o.GetKind()
 	if metadata[field] == nil {
 		delete(metadata, field)
 		return nil
@@ -168,7 +171,11 @@ func checkStrings(kind, field string, metadata map[string]any) *fault {
 			return broken("%s: metadata.%s: keys under %s/ must not be set by a template", kind, field, v1alpha1.GroupName)
 		}
 		if _, ok := m[key].(string); !ok {
-			return broken("%s: metadata.%s: the value of %q must be a string, and is %s; pipe it through quote", kind, field, shorten(key), describe(m[key]))
+			which := "a key that is made of values"
+			if o.Names(key) {
+				which = strconv.Quote(shorten(key))
+			}
+			return broken("%s: metadata.%s: the value of %s must be a string, and is %s; pipe it through quote", kind, field, which, describe(m[key]))
 		}
 	}
 	return nil

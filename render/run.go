@@ -137,7 +137,7 @@ func (r *Run) render(u *unit, cache *observations) outcome {
 	}
 	objects := make([]*unstructured.Unstructured, 0, len(docs))
 	for _, doc := range docs {
-		f := r.admit(u, doc.Unstructured)
+		f := r.admit(u, doc)
 		if f == nil {
 			f = r.claim(doc.Unstructured, objects)
 		}

@@ -3,6 +3,7 @@ package render
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -29,12 +30,16 @@ type site struct {
 	mode mode
 	// loose marks a string straight out of .Values, see bindScalar.
 	loose bool
+	// key marks the key of a map that a range goes over.
+	key bool
 	// asIs says that a range goes over data as it is, not over what a function makes.
 	asIs bool
 	// values says that the value comes out of .Values.
 	values bool
 	// waits names the siblings that the expression reads, as far as it shows.
 	waits []string
+	// foreign says that the expression is not the author's, and must not be quoted.
+	foreign bool
 }
 
 // state is one execution of one template. The functions of an engine are bound to one.
@@ -126,7 +131,12 @@ func (s *state) member(site *site, i int, value any, key string) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, broken("%s is %s, not a map, so it has no %q", site.upTo(i-1), describe(value), key)
+	if site.foreign {
+		key = "such field"
+	} else {
+		key = strconv.Quote(key)
+	}
+	return nil, broken("%s is %s, not a map, so it has no %s", site.upTo(i-1), describe(value), key)
 }
 
 // absent decides what the absence of the i-th key of a site means.
@@ -157,6 +167,9 @@ func (s *state) absent(site *site, i int, mayCome bool) (any, error) {
 
 // upTo spells a site's expression as far as the i-th key; -1 is its base.
 func (s *site) upTo(i int) string {
+	if s.foreign {
+		return s.expr
+	}
 	if i < 0 {
 		if s.base == "" {
 			return "."
@@ -191,7 +204,8 @@ func (s *state) iterate(at int, v any) (any, error) {
 func (s *state) include(name string, data any) (any, error) {
 	helper := s.engine.Lookup(name)
 	if helper == nil || name == mainTemplate {
-		return nil, broken("there is no template %q; define it in spec.helpers", name)
+		// Names that are written out were checked before. This one is made of values.
+		return nil, broken("there is no template of the name that is computed here; define it in spec.helpers")
 	}
 	out, err := s.nested(helper, data)
 	if err != nil {

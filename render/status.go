@@ -25,7 +25,7 @@ func (r *Run) Status(observed Observed) Status {
 	}
 	var tree any
 	_, line, f := u.execute(root, func(printed []byte, bind manifest.Bind) (err error) {
-		tree, err = manifest.DecodeTree(printed, bind)
+		tree, err = manifest.DecodeTree(printed, knownKeys(bind))
 		return err
 	})
 	if f != nil {
@@ -37,6 +37,17 @@ func (r *Run) Status(observed Observed) Status {
 		return Status{Failed: r.failed(u, 0, f)}
 	}
 	return Status{Addresses: addresses}
+}
+
+// knownKeys refuses keys that are made of values, since errors name the keys of a status that are wrong.
+func knownKeys(bind manifest.Bind) manifest.Bind {
+	return func(s manifest.Scalar) (any, bool, error) {
+		value, ok, err := bind(s)
+		if _, unnamed := value.(manifest.Unnamed); unnamed && err == nil {
+			return nil, false, broken("a key of the status template must be written out")
+		}
+		return value, ok, err
+	}
 }
 
 func addressesOf(tree any) ([]gatewayv1.GatewayStatusAddress, *fault) {

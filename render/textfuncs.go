@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,6 +52,9 @@ func printable(args []any) []any {
 	return out
 }
 
+// anyVerb is a verb with all that may stand before it.
+var anyVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*.`)
+
 var verb = regexp.MustCompile(`%[-+# 0]*(\[\d+\])?(\*|\d*)(?:\.(\[\d+\])?(\*|\d*))?`)
 
 func printFormat(s *state, args []any) (any, error) {
@@ -64,6 +68,9 @@ func printFormat(s *state, args []any) (any, error) {
 				return nil, broken("a width in the format must be a number of at most %d", maxWidth)
 			}
 		}
+	}
+	if slices.ContainsFunc(anyVerb.FindAllString(format, -1), func(verb string) bool { return strings.HasSuffix(verb, "p") }) {
+		return nil, broken("%%p prints where something is kept, which is never the same twice; say %%v")
 	}
 	out := fmt.Sprintf(format, printable(args[1:])...)
 	if strings.Contains(out, "%!") && !strings.Contains(fmt.Sprint(args...), "%!") {

@@ -36,7 +36,7 @@ func index(s *state, args []any) (any, error) {
 			case !found && isResources:
 				return nil, broken("index .Resources: the text of the template itself must name the template that is read")
 			case next == nil && isLive(value):
-				return nil, &fault{pending: true, message: fmt.Sprintf("%q of a live object is not set yet", name)}
+				return nil, &fault{pending: true, message: "what is looked for in a live object is not set yet"}
 			}
 			value = next
 			continue
@@ -51,7 +51,7 @@ func index(s *state, args []any) (any, error) {
 		}
 		if i < 0 || i >= len(list) {
 			if isLive(value) {
-				return nil, &fault{pending: true, message: fmt.Sprintf("item %d of a list of live objects is not there yet", i)}
+				return nil, &fault{pending: true, message: "the item that is looked for in a list of live objects is not there yet"}
 			}
 			return nil, broken("the list has no item at that position")
 		}

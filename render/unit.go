@@ -158,7 +158,7 @@ func (u *unit) compileText(text string, first int) (*compiledText, error) {
 	if len(own) > 1 {
 		return nil, broken("the text must not define templates; define them in spec.helpers")
 	}
-	in := &instrumenter{source: src, first: first}
+	in := &instrumenter{source: src, first: first, foreign: true}
 	main := own[mainTemplate]
 	facts := in.tree(main, unknown)
 	if len(in.problems) > 0 {

@@ -19,7 +19,7 @@ type Path struct {
 	// Index in the parent list.
 	Index int
 
-	isIndex bool
+	isIndex, unnamed bool
 }
 
 // String spells the path as field paths are in Kubernetes: `spec.ports[0].name`.
@@ -29,6 +29,8 @@ func (p *Path) String() string {
 	}
 	parent := p.Parent.String()
 	switch {
+	case p.unnamed:
+		return parent + "[...]"
 	case p.isIndex:
 		return fmt.Sprintf("%s[%d]", parent, p.Index)
 	case strings.ContainsAny(p.Key, ".[]/") || p.Key == "":
@@ -51,12 +53,22 @@ func (p *Path) Keys() []string {
 // converter turns nodes into a tree of map[string]any, []any, string, bool, int64, float64 and nil.
 type converter struct {
 	bind Bind
+	// unnamed are the keys that errors must not name.
+	unnamed map[string]bool
+	depth   int
 }
+
+// maxNesting is far deeper than any object is, and no depth at which what walks a tree later has to worry.
+const maxNesting = 256
 
 func (c *converter) value(n *yaml.Node, path *Path) (any, error) {
 	if err := refuse(n, path); err != nil {
 		return nil, err
 	}
+	if c.depth++; c.depth > maxNesting {
+		return nil, &Error{Line: n.Line, Message: fmt.Sprintf("lists and maps are nested more than %d deep", maxNesting)}
+	}
+	defer func() { c.depth-- }()
 	switch n.Kind {
 	case yaml.MappingNode:
 		return c.mapping(n, path)
@@ -78,11 +90,11 @@ func (c *converter) value(n *yaml.Node, path *Path) (any, error) {
 func (c *converter) mapping(n *yaml.Node, path *Path) (any, error) {
 	object := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, err := c.key(n.Content[i], path)
+		key, unnamed, err := c.key(n.Content[i], path)
 		if err != nil {
 			return nil, err
 		}
-		at := &Path{Parent: path, Key: key}
+		at := &Path{Parent: path, Key: key, unnamed: unnamed}
 		if _, found := object[key]; found {
 			return nil, &Error{Line: n.Content[i].Line, Path: at.String(), Message: "this key stands here twice"}
 		}
@@ -96,32 +108,39 @@ func (c *converter) mapping(n *yaml.Node, path *Path) (any, error) {
 // mergeKey takes over the keys of other maps, where it is not quoted.
 const mergeKey = "<<"
 
-// key reads a key. It is its text, whatever the text would mean as a value: nobody who writes `on:` means the key "true".
-func (c *converter) key(n *yaml.Node, path *Path) (string, error) {
+// key reads a key, and says whether errors must not name it. A key is its text, whatever the text would mean as a value: nobody who
+// writes `on:` means the key "true".
+func (c *converter) key(n *yaml.Node, path *Path) (key string, unnamed bool, err error) {
 	if err := refuse(n, path); err != nil {
-		return "", err
+		return "", false, err
 	}
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		return "", &Error{Line: n.Line, Path: path.String(), Message: "a key must be a string"}
+		return "", false, &Error{Line: n.Line, Path: path.String(), Message: "a key must be a string"}
 	case n.Style == 0 && n.Value == mergeKey:
-		return "", &Error{Line: n.Line, Path: path.String(), Message: "a merge key (<<) is not allowed; write the keys out"}
+		return "", false, &Error{Line: n.Line, Path: path.String(), Message: "a merge key (<<) is not allowed; write the keys out"}
 	}
 	if c.bind == nil {
-		return n.Value, nil
+		return n.Value, false, nil
 	}
 	value, ok, err := c.bind(scalarOf(n, path, true))
 	if err != nil {
-		return "", &Error{Line: n.Line, Path: path.String(), Message: err.Error()}
+		return "", false, &Error{Line: n.Line, Path: path.String(), Message: err.Error()}
 	}
 	if !ok {
-		return n.Value, nil
+		return n.Value, false, nil
 	}
-	key, ok := value.(string)
-	if !ok {
-		return "", &Error{Line: n.Line, Path: path.String(), Message: "a key must be a string"}
+	switch key := value.(type) {
+	case string:
+		return key, false, nil
+	case Unnamed:
+		if c.unnamed == nil {
+			c.unnamed = map[string]bool{}
+		}
+		c.unnamed[string(key)] = true
+		return string(key), true, nil
 	}
-	return key, nil
+	return "", false, &Error{Line: n.Line, Path: path.String(), Message: "a key must be a string"}
 }
 
 func (c *converter) scalar(n *yaml.Node, path *Path) (any, error) {

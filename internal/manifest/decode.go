@@ -20,7 +20,12 @@ type Document struct {
 	*unstructured.Unstructured
 	// Line is where the object starts in the text, from 1.
 	Line int
+
+	unnamed map[string]bool
 }
+
+// Names says whether errors about the object may name a key of it.
+func (d Document) Names(key string) bool { return !d.unnamed[key] }
 
 // Error says what is wrong with a text.
 type Error struct {
@@ -61,8 +66,11 @@ type Scalar struct {
 	Path *Path
 }
 
+// Unnamed is a key that errors must not name.
+type Unnamed string
+
 // Bind may say what a scalar stands for: a string, int64, float64, bool or nil. ok is false where the scalar is to be read as
-// usual. The value of a key must be a string. The error needs no position.
+// usual. The value of a key must be a string or Unnamed. The error needs no position.
 type Bind func(s Scalar) (value any, ok bool, err error)
 
 // Decode reads all documents of a text, leaving out empty ones. Each must be an object with apiVersion and kind. Errors are of
@@ -75,7 +83,8 @@ func Decode(text []byte) ([]Document, error) {
 func DecodeBound(text []byte, bind Bind) ([]Document, error) {
 	var docs []Document
 	err := eachDocument(text, func(root *yaml.Node) error {
-		tree, err := (&converter{bind: bind}).value(root, nil)
+		c := &converter{bind: bind}
+		tree, err := c.value(root, nil)
 		if err != nil {
 			return err
 		}
@@ -91,7 +100,7 @@ func DecodeBound(text []byte, bind Bind) ([]Document, error) {
 				return &Error{Line: root.Line, Path: field, Message: "every object must have one, and it must be a string"}
 			}
 		}
-		docs = append(docs, Document{Unstructured: &unstructured.Unstructured{Object: object}, Line: root.Line})
+		docs = append(docs, Document{Unstructured: &unstructured.Unstructured{Object: object}, Line: root.Line, unnamed: c.unnamed})
 		return nil
 	})
 	if err != nil {

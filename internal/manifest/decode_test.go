@@ -62,6 +62,7 @@ func TestDecode(t *testing.T) {
 		"a syntax error does not quote the text":      {text: "apiVersion: v1\nkind: A\nsecret\nb: c\n", problem: "line 3: could not find expected ':'"},
 		"an error in a later document counts":         {text: "apiVersion: v1\nkind: A\n---\n\t\n", problem: "line 4: found character that cannot start any token"},
 		"a control character":                         {text: "a: \x01", problem: "control characters are not allowed"},
+		"lists that are nested deeply are an error":   {text: "apiVersion: v1\nkind: A\na: " + strings.Repeat("[", 256) + strings.Repeat("]", 256), problem: "line 3: lists and maps are nested more than 256 deep"},
 		"text that is nested without end is an error": {text: strings.Repeat("[", 20000), problem: "exceeded max depth of 10000"},
 	}
 	for name, c := range cases {
