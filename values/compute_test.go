@@ -27,12 +27,12 @@ func TestComputeNamesTheSetterOfEachLeaf(t *testing.T) {
 	want := Effective{
 		Tree: tree(t, "{size: 3, labels: {a: x, b: y}, list: [], locked: true, cap: 10}"),
 		Origins: []Origin{
-			{"/cap", set(global.SetBy, BlockOverride, LevelClassGlobal), []Setter{}},
-			{"/labels/a", blue, []Setter{}},
-			{"/labels/b", gw, []Setter{}},
-			{"/list", newer, []Setter{blue}},
-			{"/locked", blueOverride, []Setter{gw}},
-			{"/size", gw, []Setter{older, newer, global, blue}},
+			{"/cap", set(global.SetBy, BlockOverride, LevelClassGlobal), []Setter{}, ""},
+			{"/labels/a", blue, []Setter{}, ""},
+			{"/labels/b", gw, []Setter{}, ""},
+			{"/list", newer, []Setter{blue}, ""},
+			{"/locked", blueOverride, []Setter{gw}, ""},
+			{"/size", gw, []Setter{older, newer, global, blue}, ""},
 		},
 		Contributions: []Contribution{
 			{Source: blue.SetBy, Level: LevelBlueprint, Sets: 2, Shadowed: []Shadow{{Path: "/list", Block: BlockDefault, By: newer}, {Path: "/size", Block: BlockDefault, By: gw}}},

@@ -20,6 +20,9 @@ func (s *stack) restore(e *Effective) {
 	for i := range e.Removed {
 		e.Removed[i].Path = translate(e.Removed[i].Path, places)
 	}
+	for i := range e.Hidden {
+		e.Hidden[i].Path = translate(e.Hidden[i].Path, places)
+	}
 	for _, c := range e.Contributions {
 		for i := range c.Shadowed {
 			c.Shadowed[i].Path = translate(c.Shadowed[i].Path, places)
@@ -57,10 +60,14 @@ func (e *Effective) claim(m *Marks, own Setter) {
 		if !ok {
 			o = Origin{Path: path, Setter: own, Shadowed: []Setter{}}
 		}
+		delete(known, path)
 		origins = append(origins, o)
 	})
 	e.Origins = origins
 	e.sort()
+	for path := range known {
+		e.uncover(path)
+	}
 	sets := map[string]int{}
 	for _, o := range origins {
 		sets[o.SetBy]++
@@ -69,6 +76,33 @@ func (e *Effective) claim(m *Marks, own Setter) {
 		e.Contributions[i].Sets = sets[e.Contributions[i].Source]
 	}
 }
+
+// uncover tells of what was shadowed at a place, above or below, of which the origin told that was there until the schema filled
+// up the empty map.
+func (e *Effective) uncover(path string) {
+	for _, c := range e.Contributions {
+		for _, s := range c.Shadowed {
+			hidden := Hidden{Path: s.Path, Setter: Setter{c.Source, s.Block, c.Level}, By: s.By, Message: s.Message}
+			if (leadsTo(path, s.Path) || leadsTo(s.Path, path)) && !e.tells(hidden) {
+				e.Hidden = append(e.Hidden, hidden)
+			}
+		}
+	}
+	e.sort()
+}
+
+// tells says whether the provenance tells of a shadowed leaf already.
+func (e *Effective) tells(hidden Hidden) bool {
+	if slices.Contains(e.Hidden, hidden) {
+		return true
+	}
+	return slices.ContainsFunc(e.Origins, func(o Origin) bool {
+		return (leadsTo(o.Path, hidden.Path) || leadsTo(hidden.Path, o.Path)) && slices.Contains(o.Shadowed, hidden.Setter)
+	})
+}
+
+// leadsTo says whether a path is another one or leads below it.
+func leadsTo(path, at string) bool { return path == at || strings.HasPrefix(path, at+"/") }
 
 // eachLeaf calls visit with the path of every leaf below a value that stands at a path of the result.
 func (m *Marks) eachLeaf(path string, value any, visit func(path string)) {
@@ -122,7 +156,7 @@ func (e *Effective) responsible(path string, own Setter) []Setter {
 	}
 	var removers []Setter
 	for _, r := range e.Removed {
-		if r.Path == path || strings.HasPrefix(r.Path, path+"/") {
+		if leadsTo(r.Path, path) {
 			removers = append(removers, r.By)
 		}
 	}

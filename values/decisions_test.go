@@ -79,7 +79,7 @@ func TestDecisionRow23APolicyThatMatchesByTwoRefsCountsOnceAtTheMostSpecific(t *
 	setter := Setter{"GatewayConfig/team/p", BlockDefault, LevelGateway}
 	want := Effective{
 		Tree:          Tree{"a": int64(1)},
-		Origins:       []Origin{{"/a", setter, []Setter{}}},
+		Origins:       []Origin{{"/a", setter, []Setter{}, ""}},
 		Contributions: []Contribution{{Source: setter.SetBy, Level: LevelGateway, Refs: []int{0, 2}, Sets: 1}},
 	}
 	if diff := cmp.Diff(want, Compute(nil, []*Policy{p}, gatewayTarget())); diff != "" {

@@ -35,6 +35,14 @@ type Setter struct {
 	Level Level `json:"level"`
 }
 
+// Because names a block for people, with the message of a constraint if there is one.
+func (s Setter) Because(message string) string {
+	if message == "" {
+		return s.Block
+	}
+	return fmt.Sprintf("%s: %q", s.Block, message)
+}
+
 // Origin says who set one leaf of the result.
 type Origin struct {
 	// Path of the leaf, as a JSON pointer (RFC 6901).
@@ -43,6 +51,22 @@ type Origin struct {
 	// Shadowed are the active blocks that say something else about the same place, or would have said the same with less
 	// strength; the strongest first.
 	Shadowed []Setter `json:"shadowed"`
+	// Message is that of the constraint that set the leaf, if it has one.
+	Message string `json:"message,omitempty"`
+}
+
+// Hidden is a leaf that is not in the result since a stronger block says something else about its place, and that no Origin
+// tells of: nothing of the result is at its place, above or below, or what is there comes from a block that replaced the
+// stronger one in turn.
+type Hidden struct {
+	// Path of the leaf, as a JSON pointer; items of lists are named as in a Removal.
+	Path string `json:"path"`
+	// Setter is the block that holds the leaf.
+	Setter
+	// By is the strongest of the blocks that keep the leaf out.
+	By Setter `json:"shadowedBy"`
+	// Message is that of the constraint, if By is one that has a message.
+	Message string `json:"message,omitempty"`
 }
 
 // Removal is a leaf that is not in the result since somebody took it away: by remove, or by a null.
@@ -54,6 +78,8 @@ type Removal struct {
 	Setter
 	// By is the block that took it away; its Block is remove, or that of the null.
 	By Setter `json:"removedBy"`
+	// Message is that of the constraint, if By is one that has a message.
+	Message string `json:"message,omitempty"`
 }
 
 // Reason says why a block is inactive, or what a warning is about.
@@ -191,6 +217,8 @@ type Effective struct {
 	// Origins says for every leaf of Tree who set it, sorted by path. A leaf is a scalar, a list or an empty map; by the marks
 	// of the blueprint's schema a whole map may be one, and a list that is merged is none unless it is empty: its items are.
 	Origins []Origin
+	// Hidden are the shadowed leaves that Origins say nothing of, sorted by path.
+	Hidden []Hidden
 	// Removed are the leaves that were taken away, sorted by path.
 	Removed []Removal
 	// Inactive are the blocks that have no part in the result, in the order of Contributions; of one source default,
@@ -235,6 +263,7 @@ func (e Effective) MarshalJSON() ([]byte, error) {
 	err := encoder.Encode(struct {
 		Values     Tree        `json:"values"`
 		Provenance []Origin    `json:"provenance"`
+		Shadowed   []Hidden    `json:"shadowed,omitempty"`
 		Removed    []Removal   `json:"removed"`
 		Inactive   []Inactive  `json:"inactive"`
 		Warnings   []Warning   `json:"warnings,omitempty"`
@@ -242,7 +271,7 @@ func (e Effective) MarshalJSON() ([]byte, error) {
 		Violations []Violation `json:"violations,omitempty"`
 		Sensitive  []string    `json:"sensitive,omitempty"`
 	}{
-		orEmpty(e.Redacted()), listed(e.Origins), listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held,
+		orEmpty(e.Redacted()), listed(e.Origins), e.Hidden, listed(e.Removed), listed(e.Inactive), e.Warnings, e.Held,
 		e.Violations, e.Sensitive,
 	})
 	return text.Bytes(), err

@@ -132,7 +132,7 @@ func TestParseKeepsNothingOfTheObject(t *testing.T) {
 	spec.TargetRefs[0].Selector.MatchExpressions[0].Values[0] = "other"
 	clear(spec.Default.Raw)
 	o.SetName("other")
-	want := []Origin{{"/a", Setter{"GatewayConfig/team/p", BlockDefault, LevelGatewaySelected}, []Setter{}}}
+	want := []Origin{{"/a", Setter{"GatewayConfig/team/p", BlockDefault, LevelGatewaySelected}, []Setter{}, ""}}
 	got := Compute(nil, []*Policy{p}, gatewayTarget())
 	if diff := cmp.Diff(want, got.Origins); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -161,7 +161,7 @@ func TestAnInvalidPolicyContributesNothingAndHoldsItsTargetsIfItGuardsThem(t *te
 			}
 			want := Effective{
 				Tree:    Tree{"kept": true},
-				Origins: []Origin{{"/kept", Setter{"GatewayConfig/team/q", BlockDefault, LevelNamespace}, []Setter{}}},
+				Origins: []Origin{{"/kept", Setter{"GatewayConfig/team/q", BlockDefault, LevelNamespace}, []Setter{}, ""}},
 				Contributions: []Contribution{
 					{Source: "GatewayConfig/team/q", Level: LevelNamespace, Refs: []int{0}, Sets: 1},
 					{Source: "GatewayConfig/team/p", Level: LevelGateway, Refs: []int{0}},

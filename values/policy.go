@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +52,7 @@ type block struct {
 	atomic bool
 	// when is nil for an unconditional block.
 	when *condition
-	// message tells people why a constraint exists.
+	// message tells people why a constraint exists. It is one line, and bounded.
 	message string
 }
 
@@ -207,7 +208,7 @@ func parseBlock(field, name string, raw *apiextensionsv1.JSON, merge *v1alpha1.B
 }
 
 func parseConstraint(field string, c *v1alpha1.Constraint, found *problems) *block {
-	b := &block{name: BlockConstraint + c.Name, message: c.Message}
+	b := &block{name: BlockConstraint + c.Name, message: oneLine(c.Message)}
 	if c.When == "" {
 		found.invalid(field, errors.New("has no when; write a condition, or use override for what always applies"))
 	} else {
@@ -219,6 +220,24 @@ func parseConstraint(field string, c *v1alpha1.Constraint, found *problems) *blo
 		b.tree = parseTree(field+".override", c.Override, found)
 	}
 	return b
+}
+
+// maxMessage is how many characters of a constraint's message are told: it is told again for each leaf.
+const maxMessage = 200
+
+// oneLine makes one line of a text, without what a terminal might obey, and cuts it where it gets long.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) && !unicode.IsSpace(r) {
+			return r
+		}
+		return ' '
+	}, text)
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > maxMessage {
+		runes = append(runes[:maxMessage-len("...")], []rune("...")...)
+	}
+	return string(runes)
 }
 
 func parseWhen(field, expression string, found *problems) *condition {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strings"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -295,6 +296,75 @@ func TestTheSetterIsWhoDecides(t *testing.T) {
 		}
 	})
 }
+
+// TestNoLeafIsLost looks for each leaf of each active block in the provenance: it is in the result, or somebody took it away, or an
+// origin at its place, above or below tells that it is shadowed, or else it is hidden.
+func TestNoLeafIsLost(t *testing.T) {
+	eachSetAndSchema(t, 1500, func(t *testing.T, _ *rand.Rand, set []drawn, schema Schema) {
+		bp, policies := parsedWith(t, set, schema)
+		e := Compute(bp, policies, gatewayTarget())
+		for _, p := range append(slices.Clone(policies), bp) {
+			if p == nil {
+				continue
+			}
+			eachBlock(p, func(b *block) {
+				active := !slices.ContainsFunc(e.Inactive, func(i Inactive) bool { return i.SetBy == p.Ref() && i.Block == b.name })
+				eachLeaf("", b.tree, func(path string) {
+					value, _ := lookup(b.tree, keysOf(path))
+					list, isList := value.([]any)
+					if kind, _ := leafOf(value); active && kind == leafValue && (!isList || len(list) > 0 || schema == nil) {
+						if schema != nil {
+							path = Pointer("", keysOf(path)[0]) // below it, marks may have made other leaves
+						}
+						checkTold(t, &e, p.Ref()+" "+b.name, path)
+					}
+				})
+			})
+		}
+		for _, h := range e.Hidden {
+			if told := tellers(&e, h.SetBy+" "+h.Block, h.Path); schema == nil && len(told) > 0 {
+				t.Errorf("%s of %s is hidden, and yet the origin of %s tells of it", h.Path, h.SetBy, told[0])
+			}
+		}
+	})
+}
+
+// checkTold checks that the provenance tells what became of what a block has at a path.
+func checkTold(t *testing.T, e *Effective, block, path string) {
+	t.Helper()
+	isIt := func(source, name, at string) bool {
+		return source+" "+name == block && below(at, path)
+	}
+	told := len(tellers(e, block, path)) > 0
+	for _, o := range e.Origins {
+		told = told || isIt(o.SetBy, o.Block, o.Path)
+	}
+	for _, r := range e.Removed {
+		told = told || isIt(r.SetBy, r.Block, r.Path)
+	}
+	for _, h := range e.Hidden {
+		told = told || isIt(h.SetBy, h.Block, h.Path)
+	}
+	if !told {
+		t.Errorf("nothing is told of %s of %s", path, block)
+	}
+}
+
+// tellers are the paths of the origins at a place, above or below, that name a block as shadowed.
+func tellers(e *Effective, block, path string) []string {
+	var paths []string
+	for _, o := range e.Origins {
+		if !below(o.Path, path) && !below(path, o.Path) {
+			continue
+		}
+		if slices.ContainsFunc(o.Shadowed, func(s Setter) bool { return s.SetBy+" "+s.Block == block }) {
+			paths = append(paths, o.Path)
+		}
+	}
+	return paths
+}
+
+func below(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
 // TestASchemaThatSaysNothingChangesNothing computes each set with marks that have no meaning for merging, too.
 func TestASchemaThatSaysNothingChangesNothing(t *testing.T) {

@@ -40,7 +40,7 @@ func trace(stack []*layer, e *Effective) {
 	for i, l := range stack {
 		t.add(root, i, l.tree)
 	}
-	t.visit(root, e.Tree, true, none)
+	t.visit(root, e.Tree, true, fromAbove{by: none})
 	e.sort()
 }
 
@@ -48,6 +48,9 @@ func trace(stack []*layer, e *Effective) {
 func (e *Effective) sort() {
 	slices.SortFunc(e.Origins, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(e.Removed, func(a, b Removal) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.SetBy, b.SetBy), cmp.Compare(a.Block, b.Block))
+	})
+	slices.SortFunc(e.Hidden, func(a, b Hidden) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.SetBy, b.SetBy), cmp.Compare(a.Block, b.Block))
 	})
 	for _, c := range e.Contributions {
@@ -130,23 +133,34 @@ func (t *tracer) hold(n *node, h holding) {
 	n.held = append(n.held, h)
 }
 
-// visit reports on a place and on all below it. Value is what the tree holds there, if present; above is the strongest of
-// the ancestors' leaves.
-func (t *tracer) visit(n *node, value any, present bool, above holding) {
+// fromAbove is what a place has to know of its ancestors.
+type fromAbove struct {
+	// by is the strongest of their leaves.
+	by holding
+	// told says that the tree has a leaf there that is no map. Its origin tells of all that layers hold below it.
+	told bool
+}
+
+// visit reports on a place and on all below it. Value is what the tree holds there, if present.
+func (t *tracer) visit(n *node, value any, present bool, above fromAbove) {
 	object, isMap := value.(Tree)
-	if present && n.path != "" && (!isMap || len(object) == 0) {
+	leaf := present && (!isMap || len(object) == 0)
+	if leaf && n.path != "" {
 		t.origin(n, isMap)
 	}
 	for _, h := range n.held {
-		t.fate(n, h, above, present && isMap && len(object) == 0)
+		// The origins of what is below a map tell of the values that stand in its place.
+		told := above.told || leaf || present && h.kind == leafValue
+		t.fate(n, h, fromAbove{above.by, told}, leaf && isMap)
 	}
 	known := len(t.ancestors)
 	for _, h := range n.held {
 		if h.kind != leafEmpty {
 			t.ancestors = append(t.ancestors, h)
-			above = strongest(above, h)
+			above.by = strongest(above.by, h)
 		}
 	}
+	above.told = above.told || present && !isMap
 	for _, key := range n.keys() {
 		below, ok := object[key]
 		t.visit(n.children[key], below, ok, above)
@@ -172,7 +186,9 @@ func (t *tracer) origin(n *node, isMap bool) {
 	shadowed = slices.DeleteFunc(shadowed, func(h holding) bool { return h.layer >= by.layer })
 	setter := t.stack[by.layer]
 	t.e.Contributions[setter.source].Sets++
-	t.e.Origins = append(t.e.Origins, Origin{Path: n.path, Setter: setter.setter, Shadowed: t.setters(shadowed)})
+	t.e.Origins = append(t.e.Origins, Origin{
+		Path: n.path, Setter: setter.setter, Shadowed: t.setters(shadowed), Message: setter.message,
+	})
 }
 
 // descendants appends the leaves that layers hold below the node.
@@ -196,12 +212,13 @@ func (t *tracer) setters(holdings []holding) []Setter {
 
 // fate reports what became of a leaf of a layer, if it is not in the tree: taken away by a null, or shadowed by a stronger
 // block that has something else at the place, above it, or below it. A null has nothing to lose. An empty map gets along
-// with what is below it, and with other empty maps unless the tree holds one (emptied), which then is the strongest's.
-func (t *tracer) fate(n *node, leaf, above holding, emptied bool) {
+// with what is below it, and with other empty maps unless the tree holds one (emptied), which then is the strongest's. It is
+// hidden if no origin tells of it.
+func (t *tracer) fate(n *node, leaf holding, above fromAbove, emptied bool) {
 	if leaf.kind == leafNull {
 		return
 	}
-	by := above
+	by := above.by
 	for _, h := range n.held {
 		if leaf.kind == leafValue || h.kind != leafEmpty || emptied {
 			by = strongest(by, h)
@@ -215,11 +232,16 @@ func (t *tracer) fate(n *node, leaf, above holding, emptied bool) {
 	}
 	loser, winner := t.stack[leaf.layer], t.stack[by.layer]
 	if by.kind == leafNull {
-		t.e.Removed = append(t.e.Removed, Removal{Path: n.path, Setter: loser.setter, By: winner.setter})
+		t.e.Removed = append(t.e.Removed, Removal{
+			Path: n.path, Setter: loser.setter, By: winner.setter, Message: winner.message,
+		})
 		return
 	}
 	c := &t.e.Contributions[loser.source]
 	c.Shadowed = append(c.Shadowed, Shadow{
 		Path: n.path, Block: loser.setter.Block, By: winner.setter, Message: winner.message,
 	})
+	if !above.told {
+		t.e.Hidden = append(t.e.Hidden, Hidden{Path: n.path, Setter: loser.setter, By: winner.setter, Message: winner.message})
+	}
 }

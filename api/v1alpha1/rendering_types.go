@@ -137,8 +137,9 @@ type RenderingStatus struct {
 	Values *apiextensionsv1.JSON `json:"values,omitempty"`
 
 	// origins says for each leaf of values, one a line, who set it and over whom: the path as a JSON pointer, then the
-	// source, block and level, then those of the blocks that would have set it otherwise, the strongest first.
-	// `gatewright values` tells the same as data.
+	// source, block and level, then those of the blocks that would have set it otherwise, the strongest first, and what the
+	// constraint says that set it. After these come the leaves that are shadowed or removed elsewhere, and the blocks that are
+	// inactive. `gatewright values` tells the same as data.
 	// +optional
 	// +listType=atomic
 	Origins []string `json:"origins,omitempty"`

@@ -23,6 +23,8 @@ type Outcome struct {
 	Values Tree `json:"values"`
 	// Provenance is `PATH by SOURCE BLOCK over SOURCE BLOCK, ...` for each leaf; those whom it shadows come last.
 	Provenance []string `json:"provenance,omitempty"`
+	// Shadowed is `PATH of SOURCE BLOCK by SOURCE BLOCK` for each leaf that is shadowed and that provenance says nothing of.
+	Shadowed []string `json:"shadowed,omitempty"`
 	// Removed is `PATH of SOURCE by BLOCK of SOURCE`.
 	Removed []string `json:"removed,omitempty"`
 	// Inactive is `SOURCE BLOCK: REASON by SOURCE`.
@@ -47,11 +49,19 @@ type shown struct {
 		Path string `json:"path"`
 		setter
 		Shadowed []setter `json:"shadowed"`
+		Message  string   `json:"message"`
 	} `json:"provenance"`
+	Shadowed []struct {
+		Path string `json:"path"`
+		setter
+		By      setter `json:"shadowedBy"`
+		Message string `json:"message"`
+	} `json:"shadowed"`
 	Removed []struct {
 		Path string `json:"path"`
 		setter
-		By setter `json:"removedBy"`
+		By      setter `json:"removedBy"`
+		Message string `json:"message"`
 	} `json:"removed"`
 	Inactive []struct {
 		setter
@@ -83,6 +93,9 @@ func Shown(t testing.TB, text []byte) Outcome {
 			line += " over " + listed(o.Shadowed)
 		}
 		outcome.Provenance = append(outcome.Provenance, line)
+	}
+	for _, h := range s.Shadowed {
+		outcome.Shadowed = append(outcome.Shadowed, fmt.Sprintf("%s of %s by %s", h.Path, h.setter, h.By))
 	}
 	for _, r := range s.Removed {
 		outcome.Removed = append(outcome.Removed, fmt.Sprintf("%s of %s by %s of %s", r.Path, r.SetBy, r.By.Block, r.By.SetBy))

@@ -81,6 +81,8 @@ type fate struct {
 	Block string `json:"block"`
 	// By is who shadowed or removed it, or whose it was.
 	By *values.Setter `json:"by,omitempty"`
+	// Message is that of the constraint, if By is one that has a message.
+	Message string `json:"message,omitempty"`
 }
 
 // targetOf names the end of a path of a Gateway.
@@ -125,16 +127,16 @@ func (row *reached) fates(e values.Effective, p policy, at string) {
 	}
 	for _, s := range c.Shadowed {
 		if s.By.SetBy != source && within(s.Path, at) {
-			row.Shadowed = append(row.Shadowed, fate{s.Path, s.Block, &s.By})
+			row.Shadowed = append(row.Shadowed, fate{s.Path, s.Block, &s.By, s.Message})
 		}
 	}
 	for _, r := range e.Removed {
 		switch {
 		case !within(r.Path, at):
 		case r.By.SetBy == source:
-			row.Removes = append(row.Removes, fate{r.Path, r.By.Block, &r.Setter})
+			row.Removes = append(row.Removes, fate{r.Path, r.By.Block, &r.Setter, ""})
 		case r.SetBy == source:
-			row.Removed = append(row.Removed, fate{r.Path, r.Block, &r.By})
+			row.Removed = append(row.Removed, fate{r.Path, r.Block, &r.By, r.Message})
 		}
 	}
 	for _, i := range e.Inactive {
@@ -231,7 +233,7 @@ func (row *reached) verdict(source string, policy verdict.Verdict) string {
 func setters(fates []fate) []string {
 	var names []string
 	for _, f := range fates {
-		names = append(names, f.By.SetBy+" "+f.By.Block)
+		names = append(names, f.By.SetBy+" "+f.By.Because(f.Message))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

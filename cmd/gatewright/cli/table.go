@@ -79,29 +79,49 @@ func (s subject) table() ([]byte, error) {
 		if !ok {
 			value = values.RedactedText // it is part of something sensitive
 		}
-		t.row(path(o.Path), cell(value), o.SetBy, o.Block, level(o.Level))
+		t.row(path(o.Path), cell(value), o.SetBy, o.Block, level(o.Level)+says(o.Message))
 		for _, shadowed := range o.Shadowed {
 			t.row("", "", "  over "+shadowed.SetBy, shadowed.Block, level(shadowed.Level))
 		}
 	}
-	if len(s.values.Removed) > 0 {
-		t.row()
-		t.row("REMOVED", "SET BY", "BLOCK", "LEVEL", "REMOVED BY")
-		for _, r := range s.values.Removed {
-			t.row(path(r.Path), r.SetBy, r.Block, level(r.Level), r.By.SetBy+" "+r.By.Block)
-		}
-	}
-	if len(s.values.Inactive) > 0 {
-		t.row()
-		t.row("INACTIVE", "BLOCK", "LEVEL", "WHY")
-		for _, i := range s.values.Inactive {
-			t.row(i.SetBy, i.Block, level(i.Level), why(i))
-		}
-	}
+	t.absent(&s.values)
 	if err := t.Flush(); err != nil {
 		return nil, fmt.Errorf("printing the values of %s: %w", s.title(), err)
 	}
 	return text.Bytes(), nil
+}
+
+// absent shows what is not among the values: shadowed, removed, inactive.
+func (t *table) absent(e *values.Effective) {
+	if len(e.Hidden) > 0 {
+		t.row()
+		t.row("SHADOWED", "SET BY", "BLOCK", "LEVEL", "SHADOWED BY")
+		for _, h := range e.Hidden {
+			t.row(path(h.Path), h.SetBy, h.Block, level(h.Level), h.By.SetBy+" "+h.By.Because(h.Message))
+		}
+	}
+	if len(e.Removed) > 0 {
+		t.row()
+		t.row("REMOVED", "SET BY", "BLOCK", "LEVEL", "REMOVED BY")
+		for _, r := range e.Removed {
+			t.row(path(r.Path), r.SetBy, r.Block, level(r.Level), r.By.SetBy+" "+r.By.Because(r.Message))
+		}
+	}
+	if len(e.Inactive) > 0 {
+		t.row()
+		t.row("INACTIVE", "BLOCK", "LEVEL", "WHY")
+		for _, i := range e.Inactive {
+			t.row(i.SetBy, i.Block, level(i.Level), why(i))
+		}
+	}
+}
+
+// says adds the message of a constraint, if there is one.
+func says(message string) string {
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf("   says %q", message)
 }
 
 // why says why a block is inactive, and in whose favour.

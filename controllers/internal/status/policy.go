@@ -134,10 +134,10 @@ func contributed(contributions []values.Contribution) verdict.Verdict {
 	for _, c := range contributions {
 		sets += c.Sets
 		for _, s := range c.Shadowed {
-			lost = append(lost, fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Block))
+			lost = append(lost, fmt.Sprintf("%s by %s (%s)", s.Path, s.By.SetBy, s.By.Because(s.Message)))
 		}
 		for _, r := range c.Removed {
-			lost = append(lost, fmt.Sprintf("%s by %s (%s)", r.Path, r.By.SetBy, r.By.Block))
+			lost = append(lost, fmt.Sprintf("%s by %s (%s)", r.Path, r.By.SetBy, r.By.Because(r.Message)))
 		}
 	}
 	inactive := inactiveBlocks(contributions)

@@ -3,6 +3,7 @@ package status
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -60,7 +61,7 @@ func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
 	s.Rendered, cut = manifests(r.Manifests, cut)
 	s.Listeners, cut = listeners(r.Listeners, cut)
 	s.Values, cut = valuesJSON(r.Values.Redacted(), cut)
-	s.Origins, cut = origins(r.Values.Origins, cut)
+	s.Origins, cut = origins(&r.Values, cut)
 	s.Truncated = strings.Join(cut, "; ")
 	rdg.Status = s
 }
@@ -122,25 +123,68 @@ func valuesJSON(tree values.Tree, cut []string) (*apiextensionsv1.JSON, []string
 	return &apiextensionsv1.JSON{Raw: text}, cut
 }
 
-// origins tells in a line for each leaf who set it, since `kubectl describe` is where people look for that.
-func origins(all []values.Origin, cut []string) ([]string, []string) {
+// origins tells in a line for each leaf who set it, and then for each that is not among the values why, since `kubectl describe` is
+// where people look for that.
+func origins(e *values.Effective, cut []string) ([]string, []string) {
+	size, left := 0, 0
 	var lines []string
-	size := 0
-	for i, o := range all {
-		line := o.Path + " by " + setter(o.Setter)
-		var over []string
-		for _, shadowed := range o.Shadowed {
-			over = append(over, setter(shadowed))
-		}
-		if len(over) > 0 {
-			line += ", over " + strings.Join(over, ", ")
-		}
+	for line := range provenance(e) {
 		if size += len(line); size > maxOrigins {
-			return lines, append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", len(all)-i))
+			left++
+			continue
 		}
 		lines = append(lines, line)
 	}
+	if left > 0 {
+		cut = append(cut, fmt.Sprintf("the origins of %d values are left out; `gatewright values` prints them", left))
+	}
 	return lines, cut
+}
+
+// provenance are the lines of origins: what is set, shadowed, removed, and which blocks are inactive.
+func provenance(e *values.Effective) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, o := range e.Origins {
+			line := o.Path + " by " + setter(o.Setter)
+			var over []string
+			for _, shadowed := range o.Shadowed {
+				over = append(over, setter(shadowed))
+			}
+			if len(over) > 0 {
+				line += ", over " + strings.Join(over, ", ")
+			}
+			if !yield(line + says(o.Message)) {
+				return
+			}
+		}
+		for _, h := range e.Hidden {
+			if !yield(fmt.Sprintf("%s of %s is shadowed by %s%s", h.Path, setter(h.Setter), setter(h.By), says(h.Message))) {
+				return
+			}
+		}
+		for _, r := range e.Removed {
+			if !yield(fmt.Sprintf("%s of %s is removed by %s%s", r.Path, setter(r.Setter), setter(r.By), says(r.Message))) {
+				return
+			}
+		}
+		for _, i := range e.Inactive {
+			line := fmt.Sprintf("%s is inactive (%s)", setter(i.Setter), i.Reason)
+			if i.By != nil {
+				line += ", by " + setter(*i.By)
+			}
+			if !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// says adds the message of a constraint, if there is one.
+func says(message string) string {
+	if message == "" {
+		return ""
+	}
+	return fmt.Sprintf("; it says %q", message)
 }
 
 func setter(s values.Setter) string {
@@ -161,6 +205,7 @@ func Manifest(template string, o *unstructured.Unstructured) string {
 			}
 		}
 	}
+	// sigs.k8s.io/yaml does the same, by way of JSON that it reads again.
 	text, err := yaml.Marshal(content)
 	if err != nil {
 		return ""
