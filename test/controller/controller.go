@@ -21,10 +21,15 @@ type Controller struct {
 
 // Build builds the command into a directory and returns the path of the binary. What there is to say of it goes to progress.
 func Build(dir string, progress io.Writer) (binary string, err error) {
+	return BuildFrom(kube.RepoRoot(), dir, progress)
+}
+
+// BuildFrom is Build for another copy of the source, such as that of an earlier version.
+func BuildFrom(source, dir string, progress io.Writer) (binary string, err error) {
 	binary = filepath.Join(dir, "gatewright-controller")
 	// Nobody asks what commit it is of, and git may refuse to tell.
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "./cmd/gatewright-controller")
-	build.Dir, build.Stdout, build.Stderr = kube.RepoRoot(), progress, progress
+	build.Dir, build.Stdout, build.Stderr = source, progress, progress
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("building the controller: %w", err)
 	}

@@ -6,19 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
@@ -44,47 +43,37 @@ var writable = []string{
 	"gatewayconfigs.gatewright.dev/status", "gatewayclassconfigs.gatewright.dev/status",
 }
 
-// quiet is how long nothing may be written after convergence for it to count as one. A controller that does not come to rest
-// writes at once, or after its shortest delays, which are shorter than this.
-const quiet = 700 * time.Millisecond
-
 // object is a rendered object, as far as the invariants are about it.
 type object struct {
 	Kind, Name string
 	UID        types.UID
 }
 
-// converged waits until everything that is wanted is there and told, and then holds the world to the invariants.
+// An invariant is what must hold of a world that has come to rest, in the words of docs/security.md and docs/operations.md.
+type invariant struct {
+	name  string
+	holds func(w *world) error
+}
+
+// invariants are all that a world at rest can be looked at for. That objects stay the same ones (I3), and that a failing rendering
+// changes nothing (I8), shows by comparison with what was before: see kept and untouched.
+var invariants = []invariant{
+	{"I1 what is owned stands in its living parent's Rendering, and the reverse", (*world).accounted},
+	{"I2 nothing is written but what may be, and nothing foreign", (*world).foreignUntouched},
+	{"I4 a dry run of everything rendered shows no difference", (*world).asRendered},
+	{"I5 nothing is written any more", (*world).rests},
+	{"I6 status is true", (*world).told},
+}
+
+// converged waits until everything that is wanted is there, and then holds the world to the invariants.
 func (w *world) converged() {
 	w.Helper()
 	w.eventually("convergence", w.wanted)
-	w.rests()
-	for invariant, check := range map[string]func() error{
-		"I1 what is owned stands in its parent's Rendering, and the reverse": w.accounted,
-		"I2 nothing foreign is written":                                      w.foreignUntouched,
-		"I4 a dry run of everything rendered shows no difference":            w.asRendered,
-		"I6 status is true": w.wanted,
-	} {
-		if err := check(); err != nil {
-			w.Errorf("%s: %v", invariant, err)
-		}
-	}
-}
-
-// rests is I5: nothing is written any more.
-func (w *world) rests() {
-	w.Helper()
-	for attempt := 0; ; attempt++ {
-		before := shared.proxy.Writes()
-		_ = wait.PollUntilContextTimeout(context.Background(), quiet, quiet, false, func(context.Context) (bool, error) { return false, nil })
-		after := shared.proxy.Writes()
-		if len(after) == len(before) {
-			return
-		}
-		// The last status may have been on its way.
-		if attempt == 5 {
-			w.Errorf("I5 writes go on after convergence: %v", after[len(before):])
-			return
+	// The answers to changes without a meaning are the last of what was on its way.
+	w.fence()
+	for _, i := range invariants {
+		if err := i.holds(w); err != nil {
+			w.Errorf("%s: %v", i.name, err)
 		}
 	}
 }
@@ -101,6 +90,9 @@ func (w *world) wanted() error {
 		want["ConfigMap/"+name+"-config"], want["ConfigMap/"+name+"-derived"], want["ConfigMap/"+name+"-route"] = true, true, true
 		if w.extra {
 			want["Service/"+name+"-extra"] = true
+		}
+		if w.fixed {
+			want["ConfigMap/"+name+"-fixed"] = true
 		}
 	}
 	owned, err := w.owned()
@@ -155,7 +147,14 @@ func (w *world) gatewayWanted(name string) error {
 	if diff := cmp.Diff(want, []map[string]string{config.Data, derived.Data}); diff != "" {
 		return fmt.Errorf("Gateway %s: -want +got:\n%s", name, diff)
 	}
-	return nil
+	if !w.fixed {
+		return nil
+	}
+	fixed := &corev1.ConfigMap{}
+	if err := shared.client.Get(context.Background(), w.key(name+"-fixed"), fixed); err != nil || fixed.Data["color"] == w.color {
+		return err
+	}
+	return fmt.Errorf("Gateway %s has a fixed object of %s, not of %s", name, fixed.Data["color"], w.color)
 }
 
 func (w *world) routeWanted(name string) error {
@@ -215,6 +214,73 @@ func (w *world) owned() (map[types.UID][]object, error) {
 	return found, nil
 }
 
+// labelled returns every live object with our label, of any kind that the API server can list, by the uid in it.
+func (w *world) labelled() (map[types.UID][]object, error) {
+	kinds, err := listable()
+	if err != nil {
+		return nil, err
+	}
+	found := map[types.UID][]object{}
+	for _, kind := range kinds {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind)
+		err := shared.client.List(context.Background(), list, client.HasLabels{v1alpha1.LabelOwnerUID})
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			// Of a kind that went this moment there is nothing left.
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", kind.Kind, err)
+		}
+		for _, o := range list.Items {
+			if o.GetDeletionTimestamp() == nil {
+				owner := types.UID(o.GetLabels()[v1alpha1.LabelOwnerUID])
+				found[owner] = append(found[owner], object{kind.Kind, o.GetName(), o.GetUID()})
+			}
+		}
+	}
+	return found, nil
+}
+
+// listable are all kinds that the API server lists, each in its preferred version.
+func listable() ([]schema.GroupVersionKind, error) {
+	lists, err := shared.discovery.ServerPreferredResources()
+	if err != nil {
+		return nil, fmt.Errorf("asking for all kinds: %w", err)
+	}
+	var kinds []schema.GroupVersionKind
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			// Component statuses are no objects.
+			if slices.Contains(resource.Verbs, "list") && resource.Name != "componentstatuses" {
+				kinds = append(kinds, version.WithKind(resource.Kind))
+			}
+		}
+	}
+	return kinds, nil
+}
+
+// parents are the uids of everything that objects may be rendered for; what is being deleted is among them.
+func parents() (map[types.UID]bool, error) {
+	found := map[types.UID]bool{}
+	for _, list := range []client.ObjectList{&gatewayv1.GatewayList{}, &gatewayv1.HTTPRouteList{}} {
+		if err := shared.client.List(context.Background(), list); err != nil {
+			return nil, err
+		}
+		if err := meta.EachListItem(list, func(o runtime.Object) error {
+			found[o.(client.Object).GetUID()] = true
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // uids are those of all rendered objects, by kind and name: I3 is that they stay.
 func (w *world) uids() map[string]types.UID {
 	w.Helper()
@@ -233,23 +299,22 @@ func (w *world) uids() map[string]types.UID {
 
 // accounted is I1.
 func (w *world) accounted() error {
-	owned, err := w.owned()
+	owned, err := w.labelled()
 	if err != nil {
 		return err
 	}
-	reports := &v1alpha1.RenderingList{}
-	if err := shared.client.List(context.Background(), reports, client.InNamespace(w.namespace)); err != nil {
+	alive, err := parents()
+	if err != nil {
 		return err
 	}
-	told := map[types.UID][]object{}
-	for _, report := range reports.Items {
-		owner := metav1.GetControllerOf(&report)
-		if owner == nil {
-			return fmt.Errorf("Rendering %s has no owner", report.Name)
+	for uid, objects := range owned {
+		if !alive[uid] {
+			return fmt.Errorf("%v have our label, and their parent %s is gone", objects, uid)
 		}
-		for _, o := range report.Status.Objects {
-			told[owner.UID] = append(told[owner.UID], object{o.Kind, o.Name, types.UID(o.UID)})
-		}
+	}
+	told, err := w.toldOf()
+	if err != nil {
+		return err
 	}
 	for _, lists := range []map[types.UID][]object{owned, told} {
 		for _, list := range lists {
@@ -262,16 +327,37 @@ func (w *world) accounted() error {
 	return nil
 }
 
+// toldOf returns the objects that stand in the Renderings, by the uids of their parents.
+func (w *world) toldOf() (map[types.UID][]object, error) {
+	reports := &v1alpha1.RenderingList{}
+	if err := shared.client.List(context.Background(), reports); err != nil {
+		return nil, err
+	}
+	told := map[types.UID][]object{}
+	for _, report := range reports.Items {
+		owner := metav1.GetControllerOf(&report)
+		if owner == nil {
+			return nil, fmt.Errorf("Rendering %s has no owner", report.Name)
+		}
+		for _, o := range report.Status.Objects {
+			told[owner.UID] = append(told[owner.UID], object{o.Kind, o.Name, types.UID(o.UID)})
+		}
+	}
+	return told, nil
+}
+
 // foreignUntouched is I2.
 func (w *world) foreignUntouched() error {
-	foreign := &corev1.ConfigMap{}
-	if err := shared.client.Get(context.Background(), w.key("foreign-config"), foreign); err != nil {
-		return err
+	for key, version := range w.foreign {
+		foreign := &corev1.ConfigMap{}
+		if err := shared.client.Get(context.Background(), key, foreign); err != nil {
+			return fmt.Errorf("a foreign ConfigMap: %w", err)
+		}
+		if foreign.ResourceVersion != version {
+			return fmt.Errorf("the foreign ConfigMap %s was changed by %s", key.Name, managers(foreign))
+		}
 	}
-	if diff := cmp.Diff(map[string]string{"of": "somebody else"}, foreign.Data); diff != "" || len(foreign.Labels) > 0 {
-		return fmt.Errorf("a foreign ConfigMap was changed: %s", diff)
-	}
-	for _, request := range shared.proxy.Writes() {
+	for _, request := range shared.proxy.Since(w.mark) {
 		if err := w.permitted(request); err != nil {
 			return err
 		}
@@ -279,9 +365,26 @@ func (w *world) foreignUntouched() error {
 	return nil
 }
 
+func managers(o client.Object) string {
+	var names []string
+	for _, m := range o.GetManagedFields() {
+		names = append(names, m.Manager)
+	}
+	return strings.Join(names, ", ")
+}
+
+// permitted says whether a request goes to a kind and a namespace that may be written to, and not to a foreign object.
 func (w *world) permitted(r faultproxy.Request) error {
-	if !slices.Contains(writable, r.Resource) || r.Namespace != "" && r.Namespace != w.namespace {
-		return fmt.Errorf("%s", r)
+	key := client.ObjectKey{Namespace: r.Namespace, Name: r.Name}
+	_, foreign := w.foreign[key]
+	switch {
+	case !slices.Contains(writable, r.Resource):
+		return fmt.Errorf("%s: nobody permitted that kind", r)
+	case r.Namespace != "" && r.Namespace != w.namespace:
+		return fmt.Errorf("%s: that is another namespace than %s", r, w.namespace)
+	case foreign && r.Resource == "configmaps" && r.Verb != "patch":
+		// A patch may be an attempt to create, which the API server refuses where there is something; that shows in the version.
+		return fmt.Errorf("%s: that is a foreign object", r)
 	}
 	return nil
 }
@@ -294,6 +397,9 @@ func (w *world) asRendered() error {
 	}
 	var errs []error
 	for _, report := range reports.Items {
+		if all, told := len(report.Status.Objects), len(report.Status.Rendered); all != told || report.Status.Truncated != "" {
+			errs = append(errs, fmt.Errorf("Rendering %s has %d objects and %d manifests of them", report.Name, all, told))
+		}
 		for _, manifest := range report.Status.Rendered {
 			errs = append(errs, w.dryRun(manifest))
 		}
@@ -335,13 +441,45 @@ func equal(a, b *unstructured.Unstructured) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// keeps holds that objects that were there before are the same ones.
-func (w *world) keeps(before map[string]types.UID) {
+// kept is I3: objects that were there before are the same ones, but for those that were to be made anew, or all of them.
+func (w *world) kept(before map[string]types.UID, anew ...string) error {
 	w.Helper()
+	if slices.Contains(anew, everything) {
+		return nil
+	}
 	after := w.uids()
-	for name := range maps.Keys(before) {
-		if uid, there := after[name]; there && uid != before[name] {
-			w.Errorf("I3 %s was made anew: its uid was %s and is %s", name, before[name], uid)
+	for _, name := range sorted(before) {
+		if uid, there := after[name]; there && uid != before[name] && !slices.Contains(anew, name) {
+			return fmt.Errorf("I3 %s was made anew: its uid was %s and is %s", name, before[name], uid)
 		}
+	}
+	return nil
+}
+
+// everything stands for all objects.
+const everything = "*"
+
+// keeps fails the test unless I3 holds.
+func (w *world) keeps(before map[string]types.UID, anew ...string) {
+	w.Helper()
+	if err := w.kept(before, anew...); err != nil {
+		w.Error(err)
+	}
+}
+
+// untouched is I8: all rendered objects are there in the versions that they had before.
+func (w *world) untouched(before map[string]string) error {
+	w.Helper()
+	if diff := cmp.Diff(before, w.versions()); diff != "" {
+		return fmt.Errorf("I8 a rendering that fails changed something: -before +after:\n%s", diff)
+	}
+	return nil
+}
+
+// holdsStill fails the test unless I8 holds.
+func (w *world) holdsStill(before map[string]string) {
+	w.Helper()
+	if err := w.untouched(before); err != nil {
+		w.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,7 +29,8 @@ var shared struct {
 	server *kube.Server
 	config *rest.Config
 	// client goes to the API server itself, past all faults.
-	client client.Client
+	client    client.Client
+	discovery discovery.DiscoveryInterface
 	// binary is the controller's.
 	binary string
 	// proxy is what controllers under test reach the API server by; kubeconfig says so.
@@ -74,6 +76,9 @@ func run(m *testing.M) (code int, err error) {
 	if shared.client, err = client.New(shared.config, client.Options{Scheme: scheme}); err != nil {
 		return 1, err
 	}
+	if shared.discovery, err = discovery.NewDiscoveryClientForConfig(shared.config); err != nil {
+		return 1, err
+	}
 	if shared.proxy, err = faultproxy.New(shared.config); err != nil {
 		return 1, err
 	}
@@ -82,5 +87,9 @@ func run(m *testing.M) (code int, err error) {
 	if err := shared.proxy.WriteKubeconfig(shared.kubeconfig); err != nil {
 		return 1, err
 	}
-	return m.Run(), nil
+	code = m.Run()
+	if *all {
+		results.print(os.Stdout)
+	}
+	return code, nil
 }

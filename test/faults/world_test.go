@@ -60,6 +60,15 @@ metadata:
   name: {{ uniqueName .Gateway.metadata.namespace .Gateway.metadata.name }}
 value: 7
 `
+	fixedTemplate = `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Gateway.metadata.name }}-fixed
+immutable: true
+data:
+  color: {{ .Values.color }}
+`
 	routeTemplate = `
 apiVersion: v1
 kind: ConfigMap
@@ -80,6 +89,12 @@ type world struct {
 	color string
 	// extra says whether the blueprint has its template "extra".
 	extra bool
+	// fixed says whether it has its template "fixed", whose objects are immutable; recreate, whether they may be made anew.
+	fixed, recreate bool
+	// foreign are objects that nobody may touch, with the resource versions that they have.
+	foreign map[client.ObjectKey]string
+	// mark is where the journal of the proxy was when the world began.
+	mark int
 	// gateways are the names of those that are there, each with a ListenerSet and a route of its name.
 	gateways map[string]bool
 	// running is the controller, or nil.
@@ -89,7 +104,7 @@ type world struct {
 // newWorld makes a world with a class and a policy, and no Gateway yet. The controller is not running.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, color: "red", extra: true, gateways: map[string]bool{}}
+	w := &world{T: t, color: "red", extra: true, gateways: map[string]bool{}, mark: shared.proxy.Mark()}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}
 	w.create(namespace)
 	w.namespace, w.name = namespace.Name, namespace.Name
@@ -101,13 +116,34 @@ func newWorld(t *testing.T) *world {
 		ControllerName: v1alpha1.ControllerName,
 		ParametersRef:  &gatewayv1.ParametersReference{Group: v1alpha1.GroupName, Kind: v1alpha1.KindGatewayClassBlueprint, Name: w.name},
 	}})
+	w.furnish()
+	return w
+}
+
+// furnish fills the namespace with what is there before any Gateway is.
+func (w *world) furnish() {
+	w.Helper()
 	w.create(&v1alpha1.GatewayConfig{ObjectMeta: w.meta("color"), Spec: v1alpha1.PolicySpec{
 		TargetRefs:   []v1alpha1.PolicyTargetReference{{Kind: "Namespace", Name: gatewayv1.ObjectName(w.namespace)}},
 		ValuesBlocks: w.values(),
 	}})
-	// Nobody may touch it, though it has the name of what would be rendered for a Gateway "foreign".
+	// Nobody may touch them: one has the name of what would be rendered for a Gateway "foreign".
 	w.create(&corev1.ConfigMap{ObjectMeta: w.meta("foreign-config"), Data: map[string]string{"of": "somebody else"}})
-	return w
+	w.create(&corev1.ConfigMap{ObjectMeta: w.meta("bystander"), Data: map[string]string{"of": "somebody else"}})
+	w.foreign = map[client.ObjectKey]string{}
+	for _, name := range []string{"foreign-config", "bystander"} {
+		w.noteForeign(name)
+	}
+}
+
+// noteForeign notes down in which version a foreign object is to stay.
+func (w *world) noteForeign(name string) {
+	w.Helper()
+	o := &corev1.ConfigMap{}
+	if err := shared.client.Get(w.Context(), w.key(name), o); err != nil {
+		w.Fatal(err)
+	}
+	w.foreign[w.key(name)] = o.ResourceVersion
 }
 
 // tearDown removes everything, with the controller's help, and leaves no controller running.
@@ -164,6 +200,13 @@ func (w *world) describe(b *v1alpha1.GatewayClassBlueprint) {
 	templates := map[string]string{"config": configTemplate, "derived": derivedTemplate, "cluster": clusterTemplate}
 	if w.extra {
 		templates["extra"] = extraTemplate
+	}
+	b.Spec.Recreate = nil
+	if w.fixed {
+		templates["fixed"] = fixedTemplate
+	}
+	if w.recreate {
+		b.Spec.Recreate = []string{"fixed"}
 	}
 	b.Spec.GatewayTemplate = &v1alpha1.GatewayTemplate{ResourceTemplates: templates}
 	b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{"route": routeTemplate}}
@@ -235,10 +278,13 @@ func (w *world) create(o client.Object) {
 	}
 }
 
+// untiring wins a race for an object against others who write to it all the time.
+var untiring = wait.Backoff{Steps: 1000, Duration: time.Millisecond}
+
 // change edits an object as it is now.
 func change[T client.Object](w *world, o T, edit func(T)) {
 	w.Helper()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(untiring, func() error {
 		if err := shared.client.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			return err
 		}
@@ -281,7 +327,7 @@ func (w *world) logTail() string {
 
 const (
 	// patience is only ever used up by a test that fails.
-	patience = 90 * time.Second
+	patience = 3 * time.Minute
 	glance   = 20 * time.Millisecond
 )
 

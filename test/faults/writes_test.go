@@ -3,8 +3,10 @@ package faults_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gatewright/gatewright/test/faults/faultproxy"
 )
@@ -70,16 +72,18 @@ func killedAtEveryWrite(t *testing.T, p phase, when string) {
 		before := w.uids()
 		killed := killAt(w, k, when)
 		p.happen(w, k)
-		if !w.ends(killed) {
+		if !w.ends(killed, k) {
+			shared.proxy.Restart(nil)
 			w.converged()
 			break
 		}
 		writes = k
+		r := results.note("kill -9 "+when+" a write of "+p.name, fmt.Sprintf("write %d: %s", k, w.calls(shared.proxy.Writes()[k-1])))
 		shared.proxy.Restart(nil)
 		w.start()
 		w.converged()
 		w.keeps(before)
-		if t.Failed() {
+		if r.done(t); t.Failed() {
 			t.Fatalf("killed %s write %d", when, k)
 		}
 	}
@@ -87,6 +91,11 @@ func killedAtEveryWrite(t *testing.T, p phase, when string) {
 	if writes == 0 {
 		t.Errorf("nothing was written")
 	}
+}
+
+// calls names a request as any run would name it.
+func (w *world) calls(r faultproxy.Request) string {
+	return strings.NewReplacer(w.namespace+"/", "", w.name, "the class").Replace(r.String())
 }
 
 // killAt has the controller die at its k-th write, and returns a channel that is closed then.
@@ -106,8 +115,8 @@ func killAt(w *world, k int, when string) <-chan struct{} {
 	return killed
 }
 
-// ends waits until the controller was killed, or has done all that there was to do. It says whether it was killed.
-func (w *world) ends(killed <-chan struct{}) bool {
+// ends waits until the controller was killed at its k-th write, or has done all that there was to do. It says whether it was killed.
+func (w *world) ends(killed <-chan struct{}, k int) bool {
 	w.Helper()
 	dead := false
 	w.eventually("the controller is killed, or done", func() error {
@@ -116,22 +125,18 @@ func (w *world) ends(killed <-chan struct{}) bool {
 			dead = true
 			return nil
 		default:
-			return w.wanted()
+			return w.told()
 		}
 	})
+	if !dead && len(shared.proxy.Writes()) >= k {
+		// The write was seen before it was answered.
+		<-killed
+		dead = true
+	}
 	if dead {
 		w.running = nil
-		return true
 	}
-	// Its last writes, of status, may be still to come.
-	w.rests()
-	select {
-	case <-killed:
-		w.running = nil
-		return true
-	default:
-		return false
-	}
+	return dead
 }
 
 // answers are what an API server, or the net before it, may do to a request instead of what it is asked.
@@ -145,6 +150,9 @@ var answers = map[string]faultproxy.Answer{
 	"403":                        {Status: http.StatusForbidden},
 	"a reset before it was sent": {Lost: true},
 	"a reset after it was sent":  {Lost: true, Sent: true},
+	"500 after it was sent":      {Status: http.StatusInternalServerError, Sent: true},
+	"504 after it was sent":      {Status: http.StatusGatewayTimeout, Sent: true},
+	"no answer for a second":     {Before: func() { <-time.After(time.Second) }, Lost: true},
 }
 
 // shortAnswers are those of a short run.
@@ -164,16 +172,19 @@ func TestAnswersThatSayNo(t *testing.T) {
 				p.begin(w, round)
 				w.converged()
 				before := w.uids()
+				r := results.note("each write is answered once with "+name, p.name)
 				refused := refuseEachOnce(answers[name])
 				p.happen(w, round)
+				w.eventually("everything is done and told", w.told)
+				shared.proxy.Restart(nil)
 				w.converged()
 				w.keeps(before)
-				if n := refused(); n == 0 {
+				n := refused()
+				if n == 0 {
 					t.Errorf("%s: nothing was refused", p.name)
-				} else {
-					t.Logf("%s: %d writes refused", p.name, n)
 				}
-				shared.proxy.Restart(nil)
+				r.detail = fmt.Sprintf("%s, %d writes", p.name, n)
+				r.done(t)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -133,6 +134,30 @@ func (s *Server) RestartAPIServer(ctx context.Context) error {
 		now, err := os.ReadFile(pidFile)
 		return len(now) > 0 && !bytes.Equal(now, before), err
 	})
+}
+
+// PauseEtcd stops etcd where it is, as a disk does that does not answer; ResumeEtcd lets it go on. A shared server is not ours to stop.
+func (s *Server) PauseEtcd() error { return s.signalEtcd(syscall.SIGSTOP) }
+
+// ResumeEtcd lets etcd go on after PauseEtcd.
+func (s *Server) ResumeEtcd() error { return s.signalEtcd(syscall.SIGCONT) }
+
+func (s *Server) signalEtcd(signal syscall.Signal) error {
+	if s.process == nil {
+		return errors.New("pausing etcd: it is shared with others")
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.Kubeconfig), "etcd.pid"))
+	if err != nil {
+		return fmt.Errorf("pausing etcd: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("pausing etcd: %w", err)
+	}
+	if err := syscall.Kill(pid, signal); err != nil {
+		return fmt.Errorf("pausing etcd: %w", err)
+	}
+	return nil
 }
 
 // restartGlance is how often it is looked whether the API server has another process.

@@ -45,11 +45,13 @@ func (r Request) Write() bool { return r.Number > 0 }
 type Answer struct {
 	// Before and After run before the request is passed on and after it was answered, before the answer is.
 	Before, After func()
-	// Status is answered instead of passing the request on, if it is not 0; Header goes with it.
+	// Status is answered, if it is not 0; Header goes with it.
 	Status int
 	Header http.Header
-	// Lost drops the connection: instead of passing the request on or, if Sent, after it was answered.
-	Lost, Sent bool
+	// Lost drops the connection.
+	Lost bool
+	// Sent has the request passed on and carried out all the same, before its answer is lost or replaced.
+	Sent bool
 }
 
 // Rule says what becomes of a request. It is called by many goroutines at once.
@@ -57,16 +59,16 @@ type Rule func(Request) Answer
 
 // A Proxy passes requests on to an API server with all rights.
 type Proxy struct {
-	address   string
-	server    *http.Server
-	next      *httputil.ReverseProxy
-	requests  apirequest.RequestInfoFactory
-	mu        sync.Mutex
-	rule      Rule
-	number    int
-	writes    []Request
-	watches   map[*http.Request]func()
-	readCount int
+	address  string
+	server   *http.Server
+	next     *httputil.ReverseProxy
+	requests apirequest.RequestInfoFactory
+	mu       sync.Mutex
+	rule     Rule
+	number   int
+	writes   []Request
+	journal  []Request
+	watches  map[*http.Request]func()
 }
 
 // New starts a proxy in front of the API server of a configuration, which has all rights.
@@ -120,7 +122,7 @@ func (p *Proxy) WriteKubeconfig(file string) error {
 func (p *Proxy) Restart(rule Rule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rule, p.number, p.writes, p.readCount = rule, 0, nil, 0
+	p.rule, p.number, p.writes = rule, 0, nil
 }
 
 // Writes are the requests to change something since Restart, in the order in which they came, whatever became of them.
@@ -130,11 +132,18 @@ func (p *Proxy) Writes() []Request {
 	return append([]Request(nil), p.writes...)
 }
 
-// Reads is how many objects and lists were read since Restart; watches do not count.
-func (p *Proxy) Reads() int {
+// Mark returns a point in the journal of all writes, which no Restart cuts short, for Since.
+func (p *Proxy) Mark() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.readCount
+	return len(p.journal)
+}
+
+// Since returns the requests to change something that came after a mark, in the order in which they came, whatever became of them.
+func (p *Proxy) Since(mark int) []Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Request(nil), p.journal[mark:]...)
 }
 
 // DropWatches ends all watches that are open.
@@ -157,7 +166,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer.Before()
 	}
 	switch {
-	case answer.Lost && !answer.Sent:
+	case answer.Sent:
+	case answer.Lost:
 		panic(http.ErrAbortHandler)
 	case answer.Status != 0:
 		refuse(w, answer)
@@ -167,7 +177,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.watch(w, r)
 		return
 	}
-	if answer.After == nil && !answer.Lost {
+	if answer.After == nil && !answer.Sent {
 		p.next.ServeHTTP(w, r)
 		return
 	}
@@ -177,10 +187,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if answer.After != nil {
 		answer.After()
 	}
-	if answer.Lost {
+	switch {
+	case answer.Lost:
 		panic(http.ErrAbortHandler)
+	case answer.Status != 0:
+		refuse(w, answer)
+	default:
+		held.replay(w)
 	}
-	held.replay(w)
 }
 
 func (p *Proxy) note(r *http.Request) (Request, Rule) {
@@ -198,9 +212,7 @@ func (p *Proxy) note(r *http.Request) (Request, Rule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch request.Verb {
-	case "watch":
-	case "get", "list":
-		p.readCount++
+	case "watch", "get", "list":
 	default:
 		if r.URL.Query().Has("dryRun") || bookkeeping(request.Resource) {
 			break
@@ -208,6 +220,7 @@ func (p *Proxy) note(r *http.Request) (Request, Rule) {
 		p.number++
 		request.Number = p.number
 		p.writes = append(p.writes, request)
+		p.journal = append(p.journal, request)
 	}
 	return request, p.rule
 }
