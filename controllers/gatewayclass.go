@@ -4,6 +4,7 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -59,7 +60,9 @@ func (r *gatewayClassReconciler) Reconcile(ctx context.Context, req ctrl.Request
 		status.SupportedVersion(bundles), class.Generation)
 	if accepted.OK {
 		// While a blueprint is broken, the last good one serves, and what it supports stands.
-		after.Status.SupportedFeatures = gateway.Features(blueprint)
+		after.Status.SupportedFeatures = gateway.Features(blueprint, func(kind gatewayv1.Kind) bool {
+			return r.optional.Serves(schema.GroupKind{Group: gatewayv1.GroupName, Kind: string(kind)})
+		})
 	}
 	affecting := values.Compute(nil, r.policies.all(policies), values.Target{
 		ControllerNamespace: r.controllerNamespace, Class: values.Object{Name: class.Name, Labels: class.Labels},

@@ -2,12 +2,14 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -19,21 +21,27 @@ type kindsReconciler struct {
 	live client.Reader
 }
 
-// servingPoll is how soon it is looked again for a kind that is about to be served. There is no event for that moment.
+// servingPoll is how soon it is looked again for a kind that is about to be served, or to be served no more. There is no event for that
+// moment.
 const servingPoll = 500 * time.Millisecond
 
-// Reconcile starts or ends the watch on the kind of a CustomResourceDefinition.
+// Reconcile starts or ends the watch on the kind of a CustomResourceDefinition, and has the classes look again at what they support.
 func (r *kindsReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	served, err := r.optional.Recheck(ctx, req.Name)
-	if served || err != nil {
+	if err != nil {
 		return ctrl.Result{}, err
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := r.live.Get(ctx, req.NamespacedName, crd); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	err = r.live.Get(ctx, req.NamespacedName, crd)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("reading CustomResourceDefinition %s: %w", req.Name, err)
 	}
-	if crd.DeletionTimestamp == nil && slices.ContainsFunc(crd.Spec.Versions, isServed) {
+	if crd.DeletionTimestamp == nil && served != slices.ContainsFunc(crd.Spec.Versions, isServed) {
 		return ctrl.Result{RequeueAfter: servingPoll}, nil
+	}
+	select {
+	case r.served <- event.GenericEvent{Object: crd}:
+	case <-ctx.Done():
 	}
 	return ctrl.Result{}, nil
 }

@@ -136,7 +136,7 @@ func (s *shell) classesOfPolicy(ctx context.Context, policy *v1alpha1.GatewayCla
 	return requests(ctx, classes, err)
 }
 
-// classesOfCRD wakes all classes: each says whether the version of Gateway API is supported.
+// classesOfCRD wakes all classes: each says whether the version of Gateway API is supported, and what is of the kinds that there are.
 func (s *shell) classesOfCRD(ctx context.Context, _ client.Object) []ctrl.Request {
 	classes, err := s.fetch.Classes(ctx)
 	return requests(ctx, classes, err)

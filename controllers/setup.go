@@ -20,9 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -79,6 +81,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		applier:  applier,
 		programs: newPrograms(), policies: newPolicies(), reaches: newReaches(),
 		written: newWritten(), counts: newCounts(), postponed: newPostponed(),
+		served:              make(chan event.GenericEvent),
 		events:              mgr.GetEventRecorder("gatewright"),
 		controllerNamespace: o.ControllerNamespace,
 	}
@@ -167,13 +170,18 @@ func (s *shell) setupKinds(mgr manager.Manager, o controller.Options) error {
 }
 
 func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o).
-		For(&gatewayv1.GatewayClass{}).
+	b := ctrl.NewControllerManagedBy(mgr).Named("gatewayclass").WithOptions(o)
+	for _, kind := range optionalKinds {
+		// Nothing that happens to them counts. But it is waited until it is known whether they are served.
+		b = b.WatchesRawSource(s.optional.Source(kind, handler.Funcs{}))
+	}
+	return b.For(&gatewayv1.GatewayClass{}).
 		Watches(&v1alpha1.GatewayClassBlueprint{}, on(s.classesOfBlueprint), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(classOfGateway), builder.WithPredicates(existenceChanged)).
 		Watches(&v1alpha1.GatewayClassConfig{}, on(s.classesOfPolicy), specChanged).
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, on(s.classesOfCRD), builder.OnlyMetadata,
 			builder.WithPredicates(versionChanged)).
+		WatchesRawSource(source.Channel(s.served, on(s.classesOfCRD))).
 		Complete(&gatewayClassReconciler{s})
 }
 

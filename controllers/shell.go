@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -40,6 +41,8 @@ type shell struct {
 	counts   *counts
 	reaches  *reaches
 	*postponed
+	// served passes the CustomResourceDefinitions of kinds of Gateway API that came to be served, or are served no more.
+	served chan event.GenericEvent
 	events events.EventRecorder
 
 	controllerNamespace string

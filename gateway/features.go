@@ -53,14 +53,27 @@ func featuresOf(b *v1alpha1.GatewayClassBlueprint) featureSet {
 }
 
 // Features are the features of Gateway API that Gateways of a blueprint have, sorted by name, as a GatewayClass reports them
-// (GatewayClassStatus.SupportedFeatures).
-func Features(b *v1alpha1.GatewayClassBlueprint) []gatewayv1.SupportedFeature {
+// (GatewayClassStatus.SupportedFeatures). served says whether a kind of Gateway API is; what is about one that is not is left out.
+func Features(b *v1alpha1.GatewayClassBlueprint, served func(gatewayv1.Kind) bool) []gatewayv1.SupportedFeature {
 	var out []gatewayv1.SupportedFeature
 	for name := range featuresOf(b) {
-		out = append(out, gatewayv1.SupportedFeature{Name: gatewayv1.FeatureName(name)})
+		if kind, about := kindOfFeature(name); !about || served(kind) {
+			out = append(out, gatewayv1.SupportedFeature{Name: gatewayv1.FeatureName(name)})
+		}
 	}
 	slices.SortFunc(out, func(a, b gatewayv1.SupportedFeature) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// kindOfFeature is the kind that a feature is about, if that is one that an installation of Gateway API may lack: its name begins with
+// that of the kind.
+func kindOfFeature(name features.FeatureName) (kind gatewayv1.Kind, about bool) {
+	for _, kind := range append([]gatewayv1.Kind{KindListenerSet, kindReferenceGrant}, RouteKinds...) {
+		if strings.HasPrefix(string(name), string(kind)) {
+			return kind, true
+		}
+	}
+	return "", false
 }
 
 // CheckFeatures names what a blueprint claims that Gateway API does not know, one problem a line; nil if there is nothing.

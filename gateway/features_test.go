@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,20 +19,24 @@ func claiming(features ...string) *v1alpha1.GatewayClassBlueprint {
 func TestFeatures(t *testing.T) {
 	for name, c := range map[string]struct {
 		blueprint *v1alpha1.GatewayClassBlueprint
+		missing   []gatewayv1.Kind
 		want      []gatewayv1.FeatureName
 	}{
-		"without a blueprint there is what the controller itself provides": {nil, []gatewayv1.FeatureName{
+		"without a blueprint there is what the controller itself provides": {nil, nil, []gatewayv1.FeatureName{
 			"Gateway", "GatewayInfrastructure", "HTTPRoute", "HTTPRouteParentRefPort", "ListenerSet", "ReferenceGrant"}},
-		"each kind of routes that has a template is a feature": {everything, []gatewayv1.FeatureName{
+		"each kind of routes that has a template is a feature": {everything, nil, []gatewayv1.FeatureName{
 			"GRPCRoute", "Gateway", "GatewayInfrastructure", "HTTPRoute", "HTTPRouteParentRefPort", "ListenerSet", "ReferenceGrant",
 			"TCPRoute", "TLSRoute", "UDPRoute"}},
-		"what is claimed is added, sorted and once": {claiming("HTTPRouteCORS", "Gateway", "GRPCRoute"), []gatewayv1.FeatureName{
+		"what is claimed is added, sorted and once": {claiming("HTTPRouteCORS", "Gateway", "GRPCRoute"), nil, []gatewayv1.FeatureName{
 			"GRPCRoute", "Gateway", "GatewayInfrastructure", "HTTPRoute", "HTTPRouteCORS", "HTTPRouteParentRefPort", "ListenerSet",
 			"ReferenceGrant"}},
+		"what is about a kind that is not served is left out": {
+			claiming("HTTPRouteCORS", "TLSRouteModeTerminate", "GatewayPort8080"), []gatewayv1.Kind{"HTTPRoute", "TLSRoute", "ListenerSet", "ReferenceGrant"},
+			[]gatewayv1.FeatureName{"Gateway", "GatewayInfrastructure", "GatewayPort8080"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []gatewayv1.FeatureName
-			for _, feature := range gateway.Features(c.blueprint) {
+			for _, feature := range gateway.Features(c.blueprint, func(kind gatewayv1.Kind) bool { return !slices.Contains(c.missing, kind) }) {
 				got = append(got, feature.Name)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

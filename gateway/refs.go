@@ -18,6 +18,8 @@ const (
 	KindTLSRoute    gatewayv1.Kind = "TLSRoute"
 	KindTCPRoute    gatewayv1.Kind = "TCPRoute"
 	KindUDPRoute    gatewayv1.Kind = "UDPRoute"
+
+	kindReferenceGrant gatewayv1.Kind = "ReferenceGrant"
 )
 
 // ParentKey names an object that routes can attach to.

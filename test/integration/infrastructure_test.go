@@ -139,10 +139,9 @@ func TestAClassSaysWhatItSupports(t *testing.T) {
 	supported := []string{"Accepted=True/Accepted", "SupportedVersion=True/SupportedVersion"}
 	becomes(t, "the version is supported", supported, says)
 
-	class := read(w, newClass(w.name, ""))
-	var features []string
-	for _, feature := range class.Status.SupportedFeatures {
-		features = append(features, string(feature.Name))
+	features, err := w.features()
+	if err != nil {
+		t.Fatal(err)
 	}
 	if !slices.IsSorted(features) || !slices.Contains(features, "ListenerSet") || !slices.Contains(features, "UDPRoute") {
 		t.Errorf("features are %s; want them sorted, with those of every controller and those of the blueprint", strings.Join(features, ", "))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -181,8 +182,14 @@ func TestKindsOfGatewayAPIComeAndGoWithoutARestart(t *testing.T) {
 	becomes(t, "a Gateway is Programmed where there are no routes and no ListenerSets", programmed, w.gatewayConditions("edge"))
 	none := map[gatewayv1.SectionName]int32{"http": 0, "tls": 0, "tcp": 0, "udp": 0}
 	becomes(t, "it has none", none, w.routeCounts("edge"))
+	becomes(t, "its class does not claim them", []string{"Gateway", "GatewayInfrastructure"}, w.features)
 
 	w.installGatewayAPI()
+	all := []string{
+		"GRPCRoute", "Gateway", "GatewayInfrastructure", "HTTPRoute", "HTTPRouteParentRefPort", "ListenerSet", "ReferenceGrant",
+		"TCPRoute", "TLSRoute", "UDPRoute",
+	}
+	becomes(t, "the class claims all", all, w.features)
 	routes := oneOfEachKind(toGateway("edge"), "backend")
 	for _, route := range routes {
 		w.create(route)
@@ -196,6 +203,9 @@ func TestKindsOfGatewayAPIComeAndGoWithoutARestart(t *testing.T) {
 	becomes(t, "the Gateway counts the routes", map[gatewayv1.SectionName]int32{"http": 1, "tls": 1, "tcp": 1, "udp": 1}, w.routeCounts("edge"))
 
 	w.removeCRDs("udproutes", "listenersets")
+	becomes(t, "the class claims what is left", slices.DeleteFunc(slices.Clone(all), func(feature string) bool {
+		return feature == "UDPRoute" || feature == "ListenerSet"
+	}), w.features)
 	becomes(t, "the routes of a kind that went are not counted",
 		map[gatewayv1.SectionName]int32{"http": 1, "tls": 1, "tcp": 1, "udp": 0}, w.routeCounts("edge"))
 	becomes(t, "the listeners of sets are not rendered where there are no sets any more",
@@ -207,6 +217,17 @@ func TestKindsOfGatewayAPIComeAndGoWithoutARestart(t *testing.T) {
 	again := oneOfEachKind(toGateway("edge"), "backend")["udp"]
 	w.create(again)
 	becomes(t, "a kind that came back is taken up again", routeLost, w.routeSays(again))
+}
+
+// features are those that the world's class claims.
+func (w *world) features() ([]string, error) {
+	class := &gatewayv1.GatewayClass{}
+	err := shared.client.Get(w.Context(), client.ObjectKey{Name: w.name}, class)
+	var names []string
+	for _, feature := range class.Status.SupportedFeatures {
+		names = append(names, string(feature.Name))
+	}
+	return names, err
 }
 
 // installGatewayAPI installs the CRDs that are missing.

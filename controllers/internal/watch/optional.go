@@ -128,6 +128,16 @@ func (o *Optional) kindOf(object runtime.Object) (*optionalKind, error) {
 	return o.kinds[gvk], nil
 }
 
+// Serves says whether the API server serves a kind, as far as is known: it is watched then.
+func (o *Optional) Serves(kind schema.GroupKind) bool {
+	for gvk, k := range o.kinds {
+		if gvk.GroupKind() == kind {
+			return k.watched()
+		}
+	}
+	return false
+}
+
 // Has says whether a CustomResourceDefinition, by its name "<plural>.<group>", is that of one of the kinds.
 func (o *Optional) Has(crd string) bool { return o.named(crd) != nil }
 
