@@ -11,6 +11,7 @@ const (
 	maxTemplates = 64        // templates in a blueprint
 	maxObjects   = 200       // objects of a Run
 	maxSource    = 256 << 10 // bytes of a template text
+	maxDefines   = 256       // define blocks of a text
 	maxOutput    = 1 << 20   // bytes that a template prints, and of any one string on the way
 	maxBound     = 4 << 20   // bytes of all strings of the objects of a template
 	maxMemory    = 64 << 20  // bytes, roughly, of all results of function calls of an execution
@@ -23,6 +24,7 @@ const (
 	maxIndent    = 256       // spaces of an indentation
 	maxWidth     = 1024      // width or precision in a format
 	maxPattern   = 1024      // bytes of a regular expression
+	maxProgram   = 5000      // instructions of one, roughly
 	maxVersion   = 256       // bytes of a version, and of what versions are to be
 
 	bytesPerStep       = 256 // bytes of strings that a function is given
@@ -30,6 +32,13 @@ const (
 	bytesParsedPerStep = 4   // bytes that a function parses, or takes apart letter by letter
 	itemsPerStep       = 16  // items of a list that a function goes through, or entries of a map that it copies
 	bytesPerNode       = 16  // what a node of a tree counts, besides its strings
+
+	itemsSortedPerStep   = 4  // items of a list that is sorted
+	nodesComparedPerStep = 16 // nodes of trees that are compared
+	stepsPerText         = 32 // steps that it takes to make a template of a text
+	minProgram           = 8  // steps that it takes to understand any regular expression
+	instructionsPerStep  = 8  // instructions of a regular expression that is understood
+	matchedPerStep       = 64 // letters times instructions when it is matched
 )
 
 // budget is what is left to an execution.
@@ -95,9 +104,9 @@ func shallowSize(v any) int {
 	return 0
 }
 
-// extent is how large a tree is: nodes and string bytes, roughly, and how many entries its maps have.
+// extent is how large a tree is: nodes and string bytes, roughly, how many entries its maps have, and how many nodes there are.
 type extent struct {
-	bytes, entries int
+	bytes, entries, nodes int
 }
 
 // measure tells how large a tree is, and gives up at a limit of bytes. A template can make a small graph that is a huge tree (a
@@ -110,6 +119,7 @@ func measure(v any, limit int) extent {
 
 func (e *extent) add(v any, limit int) {
 	e.bytes += bytesPerNode
+	e.nodes++
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:
 	case string:

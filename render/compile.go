@@ -56,6 +56,7 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 			p.Routes[route.kind] = c.set(route.field, route.kind, t.ResourceTemplates, nil)
 		}
 	}
+	c.countTemplates(p)
 	c.checkPermits()
 	sets := append(slices.Collect(maps.Values(p.Routes)), p.Gateway)
 	c.readyWhen(sets)
@@ -74,6 +75,17 @@ func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 		set.readKinds(p.read)
 	}
 	return p, nil
+}
+
+// countTemplates bounds those of all sets together; of one set that has too many, that is said already.
+func (c *compiler) countTemplates(p *Program) {
+	all := len(p.Gateway.units)
+	for _, set := range p.Routes {
+		all += len(set.units)
+	}
+	if all > maxTemplates {
+		c.say("spec", 0, "there are %d templates in all, and at most %d are allowed", all, maxTemplates)
+	}
 }
 
 // routeTemplate is what a blueprint has for one kind of routes; template is nil if it has nothing.

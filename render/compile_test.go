@@ -1,8 +1,10 @@
 package render
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +13,37 @@ import (
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 )
+
+// defines are n define blocks.
+func defines(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "{{ define %q }}{{ end }}", strconv.Itoa(i))
+	}
+	return text.String()
+}
+
+// pairs is a document of n versions and n kinds, each of which goes with each.
+func pairs(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "apiVersion: a%d/v1\nkind: A%d\n", i, i)
+	}
+	return text.String()
+}
+
+func TestTemplatesOfAllSetsCountTogether(t *testing.T) {
+	texts := map[string]string{}
+	for i := range maxTemplates/2 + 1 {
+		texts["t"+strconv.Itoa(i)] = configMap("")
+	}
+	b := blueprint(texts)
+	b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: texts}
+	_, err := Compile(b)
+	if err == nil || err.Error() != "spec: there are 66 templates in all, and at most 64 are allowed" {
+		t.Errorf("got %v", err)
+	}
+}
 
 func TestCompileProblems(t *testing.T) {
 	many := map[string]string{}
@@ -103,6 +136,18 @@ func TestCompileProblems(t *testing.T) {
 			map[string]string{"t": configMap("data:\n  v: " + tokenStart + "0" + tokenEnd + "\n  w: {{ \"" + tokenStart + "\" }}\n")},
 			"gatewayTemplate t, line 1: the characters U+E000 and U+E001 are not allowed in a template\n" +
 				"gatewayTemplate t, line 7: the characters U+E000 and U+E001 are not allowed in a template"},
+		"control structures without end": {
+			map[string]string{"t": configMap(strings.Repeat("{{ if 1 }}", 201) + strings.Repeat("{{ end }}", 201))},
+			"gatewayTemplate t, line 5: control structures are nested more than 200 deep"},
+		"alternatives without end": {
+			map[string]string{"t": configMap("{{ if 1 }}" + strings.Repeat("{{ else if 1 }}", 200) + "{{ end }}")},
+			"gatewayTemplate t, line 5: control structures are nested more than 200 deep"},
+		"helpers without end": {
+			map[string]string{"helpers": defines(maxDefines)},
+			"spec.helpers: there are more than 256 define blocks"},
+		"kinds without end": {
+			map[string]string{"t": pairs(32)},
+			"gatewayTemplate t: the template writes more than 1000 combinations of apiVersion and kind; make it several templates"},
 		"too many templates": {many, "spec.gatewayTemplate: there are 65 templates, and at most 64 are allowed"},
 		"a text that is too long": {
 			map[string]string{"t": configMap("# " + strings.Repeat("x", maxSource))},

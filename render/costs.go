@@ -2,6 +2,7 @@ package render
 
 import (
 	"reflect"
+	"regexp/syntax"
 	"strings"
 )
 
@@ -99,43 +100,70 @@ func chunkCost(args []any) (int, error) {
 	return length(args[1]) / itemsPerStep, nil
 }
 
-// searchCost is for functions that look for some items in a list.
-func searchCost(args []any) (int, error) {
-	n := 0
-	for _, arg := range args {
-		n = max(n, length(arg))
-	}
-	return n * len(args) / itemsPerStep, nil
+// sortCost is for sorting a list of strings, which takes longer than going through it.
+func sortCost(args []any) (int, error) { return length(args[0]) / itemsSortedPerStep, nil }
+
+// hasCost is for functions that look for one item in a list.
+func hasCost(args []any) (int, error) { return length(args[1]) / nodesComparedPerStep, nil }
+
+// withoutCost is for functions that look for some items in a list: each may be compared with each.
+func withoutCost(args []any) (int, error) {
+	return compareCost(length(args[0]), measure(args[1:], maxArguments)), nil
 }
 
 // uniqCost is for functions that compare each item of a list with all others.
 func uniqCost(args []any) (int, error) {
-	n := length(args[0])
-	return n * n / 256, nil
+	return compareCost(length(args[0]), measure(args[0], maxArguments)), nil
 }
 
-// regexCost bounds a match, and for replacements what may come out: each reference to a group may at worst bring the subject.
+// compareCost is for comparing all of a tree a number of times.
+func compareCost(times int, tree extent) int {
+	return times * (tree.nodes + tree.bytes/bytesPerStep) / nodesComparedPerStep
+}
+
+// regexCost bounds what it takes to understand an expression and to match it, and for replacements what may come out: each
+// reference to a group may at worst bring the subject.
 func regexCost(args []any) (int, error) {
-	var bytes []int
+	var texts []string
 	for _, arg := range args {
 		if s, ok := arg.(string); ok {
-			bytes = append(bytes, len(s))
+			texts = append(texts, s)
 		}
 	}
-	if len(bytes) < 2 {
+	if len(texts) < 2 {
 		return 0, nil
 	}
-	pattern, subject := bytes[0], bytes[1]
-	if pattern > maxPattern {
+	if len(texts[0]) > maxPattern {
 		return 0, broken("the regular expression is longer than %d bytes", maxPattern)
 	}
-	if len(bytes) == 3 {
+	size := len(texts[0])
+	if parsed, err := syntax.Parse(texts[0], syntax.Perl); err == nil {
+		size = programSize(parsed)
+	}
+	if size > maxProgram {
+		return 0, broken("the regular expression repeats too much")
+	}
+	subject := len(texts[1])
+	if len(texts) == 3 {
 		replacement, _ := args[2].(string)
 		if size := subject*(1+strings.Count(replacement, "$")) + (subject+1)*len(replacement); size > 16*maxOutput {
 			return 0, broken("the result could be too long")
 		}
 	}
-	return subject*(pattern+1)/256 + subject/16, nil
+	return minProgram + size/instructionsPerStep + subject*(size+1)/matchedPerStep + subject/16, nil
+}
+
+// programSize says about how many instructions a regular expression has, all that it repeats among them; more than maxProgram if
+// there are more.
+func programSize(re *syntax.Regexp) int {
+	size := 1 + len(re.Rune)/8
+	for _, part := range re.Sub {
+		size += programSize(part)
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(re.Min, re.Max, 1)
+	}
+	return min(size, maxProgram+1)
 }
 
 // parseCost is for functions that parse a text, which costs more than looking at it.

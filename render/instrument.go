@@ -61,8 +61,8 @@ type instrumenter struct {
 	problems []problem
 	facts    *facts
 	scope    []variable
-	// depth of the parentheses around the current pipeline.
-	depth int
+	// depth of the parentheses around the current pipeline, and blocks of the control structures around it.
+	depth, blocks int
 	// foreign says that the text is one that tpl is given. It may come from anybody, so messages do not quote it.
 	foreign bool
 }
@@ -127,7 +127,25 @@ func hasTokenMarks(s string) bool {
 	return strings.Contains(s, tokenStart) || strings.Contains(s, tokenEnd)
 }
 
+// maxBlocks bounds the nesting of control structures. Executing them nests as deeply, and anew in each helper on the way.
+const maxBlocks = 200
+
+// enter says whether a control structure may be gone into, which leave ends.
+func (in *instrumenter) enter(n parse.Node) bool {
+	if in.blocks++; in.blocks > maxBlocks {
+		in.problem(n, "control structures are nested more than %d deep", maxBlocks)
+		return false
+	}
+	return true
+}
+
+func (in *instrumenter) leave() { in.blocks-- }
+
 func (in *instrumenter) branch(n *parse.BranchNode, dot, inner origin, m mode) {
+	defer in.leave()
+	if !in.enter(n) {
+		return
+	}
 	depth := len(in.scope)
 	in.pipe(n.Pipe, dot, m)
 	in.mayBeText(n.Pipe)
@@ -144,6 +162,10 @@ func (in *instrumenter) mayBeText(p *parse.PipeNode) {
 }
 
 func (in *instrumenter) rangeOver(n *parse.RangeNode, dot origin) {
+	defer in.leave()
+	if !in.enter(n) {
+		return
+	}
 	depth := len(in.scope)
 	elements := in.originOf(n.Pipe, dot)
 	over := site{expr: shorten(expression(n.Pipe))}

@@ -15,7 +15,12 @@ import (
 type written struct {
 	kinds    map[schema.GroupVersionKind]bool
 	versions map[schema.GroupVersion]bool
+	// excess says that there are more kinds than are counted.
+	excess bool
 }
+
+// maxKinds are those that a template may write. It bounds the combinations that count.
+const maxKinds = 1000
 
 var (
 	headLine   = regexp.MustCompile(`^( *)["']?(apiVersion|kind)["']?\s*:\s*["']?([A-Za-z][A-Za-z0-9./-]*)["']?,?\s*(?:#.*)?$`)
@@ -34,6 +39,10 @@ func writtenKinds(trees map[string]*parse.Tree) written {
 	flatten(&literal, trees, trees[mainTemplate].Root, 0)
 	versions, kinds, indent := map[string]bool{}, map[string]bool{}, -1
 	finish := func() {
+		if len(w.kinds)+len(versions)*len(kinds) > maxKinds {
+			w.excess = true
+			clear(versions)
+		}
 		for version := range versions {
 			gv, err := schema.ParseGroupVersion(version)
 			if err != nil {

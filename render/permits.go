@@ -49,6 +49,9 @@ func (c *compiler) unitKinds(field string, src source, own map[string]*parse.Tre
 	trees := maps.Clone(own)
 	maps.Copy(trees, c.writtenHelpers)
 	written, kinds := writtenKinds(trees), map[schema.GroupVersionKind]bool{}
+	if written.excess {
+		c.say(field, 0, "the template writes more than %d combinations of apiVersion and kind; make it several templates", maxKinds)
+	}
 	for _, gvk := range sortKinds(written.kinds) {
 		switch {
 		case isOurs(gvk.Group):
@@ -68,7 +71,7 @@ func (c *compiler) unitKinds(field string, src source, own map[string]*parse.Tre
 			}
 		}
 	}
-	if len(kinds) == 0 && len(written.kinds) == 0 && strings.TrimSpace(src.text) != "" {
+	if len(kinds) == 0 && len(written.kinds) == 0 && !written.excess && strings.TrimSpace(src.text) != "" {
 		c.say(field, 0, "the template writes no apiVersion and kind literally; write them out, "+
 			"or write the apiVersion out and list the kinds in spec.permits.kinds")
 	}

@@ -51,6 +51,9 @@ func (s source) parse() (map[string]*parse.Tree, *problem) {
 		main.Root = &parse.ListNode{NodeType: parse.NodeList}
 	}
 	trees[mainTemplate] = main
+	if len(trees) > maxDefines {
+		return nil, &problem{message: fmt.Sprintf("there are more than %d define blocks", maxDefines)}
+	}
 	return trees, nil
 }
 

@@ -2,7 +2,6 @@ package render
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -245,7 +244,8 @@ func (s *state) tpl(source string, data any) (any, error) {
 	if len(source) > maxSource/4 {
 		return nil, broken("tpl: the text is longer than %d bytes", maxSource/4)
 	}
-	if err := s.budget.spend(len(source) / bytesParsedPerStep); err != nil {
+	// Every text gets a template of its own, which holds all helpers that it may include.
+	if err := s.budget.spend(stepsPerText + len(s.unit.trees) + len(source)/bytesParsedPerStep); err != nil {
 		return nil, err
 	}
 	added := len(s.extra)
@@ -253,7 +253,7 @@ func (s *state) tpl(source string, data any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.extra = slices.Concat(s.extra, tree.sites)
+	s.extra = append(s.extra, tree.sites...)
 	t, err := newTemplate(s, tree.trees, tree.functions)
 	if err != nil {
 		return nil, err
