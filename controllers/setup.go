@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -80,7 +78,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 		children: children,
 		applier:  applier,
 		programs: newPrograms(), policies: newPolicies(), reaches: newReaches(),
-		written: newWritten(), counts: newCounts(), postponed: newPostponed(),
+		written: newWritten(), counts: newCounts(), postponed: newPostponed(), blocked: newBlocked(),
 		served:              make(chan event.GenericEvent),
 		events:              mgr.GetEventRecorder("gatewright"),
 		controllerNamespace: o.ControllerNamespace,
@@ -96,7 +94,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	for _, setup := range setups {
 		options := controller.Options{
 			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
+			RateLimiter:             newBackoff(),
 		}
 		if err := setup(mgr, options); err != nil {
 			return err
@@ -104,12 +102,6 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 	return nil
 }
-
-// How soon, and how late at the latest, what failed is tried again without an event.
-const (
-	minBackoff = 500 * time.Millisecond
-	maxBackoff = 5 * time.Minute
-)
 
 // newChildren makes the watcher of rendered objects, with a cache of its own that holds nothing but objects with our label.
 func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, error) {
@@ -132,7 +124,7 @@ func newChildren(mgr manager.Manager, applier *apply.Applier) (*watch.Children, 
 	if err := mgr.Add(labelled); err != nil {
 		return nil, fmt.Errorf("adding the cache of rendered objects: %w", err)
 	}
-	return watch.NewChildren(labelled, mgr.GetAPIReader(), mgr.GetRESTMapper(), applier.Knows), nil
+	return watch.NewChildren(labelled, mgr.GetAPIReader(), mgr.GetRESTMapper(), applier), nil
 }
 
 // optionalKinds are those that not every installation of Gateway API has, or not in a version that is known here.

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -39,6 +40,7 @@ type shell struct {
 	policies *policies
 	written  *written
 	counts   *counts
+	blocked  *blocked
 	reaches  *reaches
 	*postponed
 	// served passes the CustomResourceDefinitions of kinds of Gateway API that came to be served, or are served no more.
@@ -88,6 +90,9 @@ func result(err error) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: thrashing.After}, nil
 	case only(err, isMissing):
 		return ctrl.Result{RequeueAfter: missingDelay}, nil
+	case only(err, apierrors.IsInvalid):
+		// It stays so until something changes, which wakes whoever it is about.
+		return ctrl.Result{}, reconcile.TerminalError(err)
 	}
 	return ctrl.Result{}, err
 }
@@ -221,11 +226,14 @@ func (s *shell) giveUp(ctx context.Context, object client.Object, owner desired.
 	}
 	for _, o := range owned {
 		if o.GetNamespace() == "" {
-			s.events.Eventf(object, nil, "Normal", v1alpha1.ReasonDeletionBlocked, "Delete",
-				"waits until %s %s is gone", o.GetKind(), o.GetName())
+			if s.blocked.isNews(owner.UID, desired.IdentityOf(o)) {
+				s.events.Eventf(object, nil, "Normal", v1alpha1.ReasonDeletionBlocked, "Delete",
+					"waits until %s %s is gone", o.GetKind(), o.GetName())
+			}
 			return nil
 		}
 	}
+	s.blocked.forget(owner.UID)
 	return s.patchFinalizer(ctx, object, controllerutil.RemoveFinalizer, v1alpha1.FinalizerClusterScoped)
 }
 

@@ -54,6 +54,11 @@ func (a *Applier) Knows(watched *unstructured.Unstructured) bool {
 	return a.recent.confirm(desired.IdentityOf(watched), watched)
 }
 
+// Gone forgets an object that a watch has seen go, unless another was applied in its place since.
+func (a *Applier) Gone(watched *unstructured.Unstructured) {
+	a.recent.gone(desired.IdentityOf(watched), watched.GetUID())
+}
+
 // Order is one rendered object to bring about.
 type Order struct {
 	Rendered *unstructured.Unstructured

@@ -95,6 +95,16 @@ func (m *memory) forget(id desired.Identity) {
 	delete(m.entries, id)
 }
 
+// gone forgets an object of a uid, not what was applied in its place.
+func (m *memory) gone(id desired.Identity, uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e.applied == nil || e.applied.GetUID() == uid {
+		m.seen(id)
+		delete(m.entries, id)
+	}
+}
+
 func (m *memory) newest(id desired.Identity, watched *unstructured.Unstructured) *unstructured.Unstructured {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -63,7 +63,7 @@ type Children struct {
 	cache  cache.Cache
 	reader client.Reader
 	mapper meta.RESTMapper
-	known  func(*unstructured.Unstructured) bool
+	memory Memory
 
 	// reading is held, for reading, as long as something is read: reading from a cache whose watch has just ended is an error.
 	reading sync.RWMutex
@@ -98,14 +98,20 @@ type owner struct {
 	types.NamespacedName
 }
 
+// Memory is what is remembered of objects that were applied.
+type Memory interface {
+	// Knows says of a state of an object whether its owner has acted on it already, so that nobody is woken by it: what we wrote
+	// ourselves is no news.
+	Knows(*unstructured.Unstructured) bool
+	// Gone says that an object is gone.
+	Gone(*unstructured.Unstructured)
+}
+
 // NewChildren returns a watcher over a cache that holds labelled objects only. The reader asks the API server itself; it is
-// used once a kind, to learn early what a watch would only retry in silence. known says of a state of an object whether its owner
-// has acted on it already, so that nobody is woken by it: what we wrote ourselves is no news.
-func NewChildren(
-	labelled cache.Cache, reader client.Reader, mapper meta.RESTMapper, known func(*unstructured.Unstructured) bool,
-) *Children {
+// used once a kind, to learn early what a watch would only retry in silence. The memory hears of what the watches see.
+func NewChildren(labelled cache.Cache, reader client.Reader, mapper meta.RESTMapper, memory Memory) *Children {
 	return &Children{
-		cache: labelled, reader: reader, mapper: mapper, known: known,
+		cache: labelled, reader: reader, mapper: mapper, memory: memory,
 		scopes:  map[schema.GroupVersionKind]meta.RESTScopeName{},
 		kinds:   map[schema.GroupVersionKind]watched{},
 		refused: map[schema.GroupVersionKind]refusal{},
@@ -490,8 +496,11 @@ func (c *Children) changed(before, after any) {
 	// What is nil, or no object, is no object.
 	was, _ := live(before)
 	is, _ := live(after)
-	if is != nil && (c.known(is) || was != nil && was.GetResourceVersion() == is.GetResourceVersion()) {
+	if is != nil && (c.memory.Knows(is) || was != nil && was.GetResourceVersion() == is.GetResourceVersion()) {
 		return
+	}
+	if is == nil && was != nil {
+		c.memory.Gone(was)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

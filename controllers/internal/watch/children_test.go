@@ -67,8 +67,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	nobody := func(*unstructured.Unstructured) bool { return false }
-	w := &world{T: t, Children: NewChildren(labelled, c, c.RESTMapper(), nobody), client: c, namespace: kube.Namespace(t)}
+	w := &world{T: t, Children: NewChildren(labelled, c, c.RESTMapper(), nothing{}), client: c, namespace: kube.Namespace(t)}
 	w.awake = map[string]bool{}
 	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(w.queue.ShutDown)
@@ -78,6 +77,12 @@ func newWorld(t *testing.T) *world {
 	}
 	return w
 }
+
+// nothing is a memory of an applier that has applied nothing.
+type nothing struct{}
+
+func (nothing) Knows(*unstructured.Unstructured) bool { return false }
+func (nothing) Gone(*unstructured.Unstructured)       {}
 
 // create makes an object for an owner of the same name.
 func (w *world) create(o client.Object, name string) {
