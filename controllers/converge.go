@@ -142,9 +142,9 @@ func (p *convergence) watch(
 // render applies one rendering step by step. A failure that shows before anything is applied leaves all as it is.
 func (p *convergence) render(ctx context.Context, parent *desired.Parent) status.Outcome {
 	if held := parent.Held(); held != nil {
-		return status.Outcome{Failed: held}
+		return status.Outcome{Failed: held, Fresh: len(p.live) == 0}
 	}
-	var outcome status.Outcome
+	outcome := status.Outcome{Fresh: len(p.live) == 0}
 	observed := p.observed(parent)
 	reports := map[string][]report{}
 	for {

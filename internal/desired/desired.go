@@ -218,9 +218,9 @@ func (p *Parent) Held() *verdict.Verdict {
 		v := verdict.No(v1alpha1.ReasonInvalid, "the Gateway is not accepted: %s", p.accepted.Message)
 		return &v
 	}
-	reasons := p.Values.Blocked()
-	for _, listener := range p.read {
-		reasons = append(reasons, listener.Blocked()...)
+	var reasons []string
+	for _, read := range p.Reads() {
+		reasons = append(reasons, read.Blocked()...)
 	}
 	if len(reasons) == 0 {
 		return nil
@@ -235,6 +235,9 @@ func (p *Parent) Held() *verdict.Verdict {
 	v := verdict.No(v1alpha1.ReasonFailed, "%s%s", strings.Join(reasons, "; "), more)
 	return &v
 }
+
+// Reads are all values that the rendering waits for: its own first, then those of listeners and of rules that its templates read.
+func (p *Parent) Reads() []values.Effective { return append([]values.Effective{p.Values}, p.read...) }
 
 // Redacted is a rendered object for people to see, without the sensitive values that its templates read. Values that a template
 // has changed are not found.

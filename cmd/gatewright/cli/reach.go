@@ -214,7 +214,7 @@ func (s *session) concerns(p policy, gw types.NamespacedName) bool {
 // add adds what a policy reaches of one Gateway, and notes which of its target references do.
 func (v *reachView) add(in desired.Inputs, p policy, matched map[int]bool, r *report) {
 	reaches := desired.Reaches(in)
-	held := heldGateway(in, reaches)
+	held, renderings := heldGateway(in, reaches), renderingsOf(in)
 	for _, reach := range reaches {
 		v.refuse(in, p, reach.Values, matched, r)
 		c := contribution(reach.Values, v.Policy)
@@ -229,6 +229,9 @@ func (v *reachView) add(in desired.Inputs, p policy, matched map[int]bool, r *re
 		row.Held = held
 		if reach.Route != nil {
 			row.Held = heldBy(in.Merged.Accepted, reach.Values)
+		}
+		if rendering := renderings[reach.Under]; rendering != nil {
+			row.Held = heldBy(in.Merged.Accepted, rendering.Reads()...)
 		}
 		row.Verdict = row.verdict(v.Policy, p.verdict)
 		v.Reaches = append(v.Reaches, row)
@@ -278,11 +281,14 @@ func heldGateway(in desired.Inputs, reaches []desired.Reach) []string {
 }
 
 // heldBy says what keeps values from being put into effect, as Effective.Blocked does in sentences.
-func heldBy(accepted verdict.Verdict, e values.Effective) []string {
-	held := slices.Clone(e.Held)
-	for _, v := range e.Violations {
-		for _, s := range v.SetBy {
-			held = append(held, s.SetBy)
+func heldBy(accepted verdict.Verdict, read ...values.Effective) []string {
+	var held []string
+	for _, e := range read {
+		held = append(held, e.Held...)
+		for _, v := range e.Violations {
+			for _, s := range v.SetBy {
+				held = append(held, s.SetBy)
+			}
 		}
 	}
 	if !accepted.OK {

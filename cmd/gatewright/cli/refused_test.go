@@ -111,3 +111,42 @@ func TestValuesTellsOfAGatewayThatAListenerHolds(t *testing.T) {
 		t.Errorf("exit code %d, and it tells\n%s\nwant at its end\n%s", got.code, got.err, want)
 	}
 }
+
+// TestValuesAndReachTellOfARouteThatAListenerHolds: the values of the route itself are sound, and yet it waits.
+func TestValuesAndReachTellOfARouteThatAListenerHolds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	world := strings.Replace(guestWorld, "---\n", `  httpRouteTemplate:
+    resourceTemplates:
+      config: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: route}
+        data: {all: '{{ range .Listeners }}{{ .Values.log | default "info" }}{{ end }}'}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {namespace: shop, name: cart}
+spec: {parentRefs: [{name: web}], rules: [{backendRefs: [{name: cart, port: 80}]}]}
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: GatewayConfig
+metadata: {namespace: shop, name: route}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}
+  default: {size: 1}
+---
+`, 1)
+	if err := os.WriteFile("world.yaml", []byte(world), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command("", "gatewright", "values", "-f", "world.yaml", "--httproute", "shop/cart")
+	const want = "Error: these values are not in effect, and what is rendered stays as it is:\n" +
+		"  GatewayConfig/shop/listener is invalid and carries overrides or constraints; mend it, its status says how\n"
+	if !strings.HasSuffix(got.err, want) || got.code != 1 {
+		t.Errorf("values ends with %d and tells %s", got.code, got.err)
+	}
+	got = command("", "gatewright", "reach", "-f", "world.yaml", "gwcfg/shop/route")
+	if !strings.Contains(got.out, "held back by GatewayConfig/shop/listener\n") {
+		t.Errorf("reach prints %s", got.out)
+	}
+}

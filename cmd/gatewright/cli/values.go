@@ -182,10 +182,18 @@ func (o *valuesOptions) ofRoute(kind gatewayv1.Kind, s *session, r *report) ([]s
 			continue
 		}
 		s.reportInvalid(r, in)
+		renderings := renderingsOf(in)
 		for _, reach := range desired.Reaches(in) {
 			if reach.Route != nil && meant(*reach.Route) && o.wants(*reach.Under) {
 				s.reportRefused(r, in, reach.Values)
-				found = append(found, subject{name: name, parent: parentName(*reach.Under), values: reach.Values})
+				of := subject{name: name, parent: parentName(*reach.Under), values: reach.Values}
+				if reach.Rule != "" {
+					of.name += ", rule " + string(reach.Rule)
+				}
+				if rendering := renderings[reach.Under]; rendering != nil {
+					of.held = rendering.Held()
+				}
+				found = append(found, of)
 			}
 		}
 	}
@@ -193,6 +201,19 @@ func (o *valuesOptions) ofRoute(kind gatewayv1.Kind, s *session, r *report) ([]s
 		return nil, fmt.Errorf("%s: there is no parent that accepts it%s", name, o.among())
 	}
 	return found, nil
+}
+
+// renderingsOf are those of the routes of a Gateway, by the parent that each is under. Routes of a kind that the blueprint has no
+// templates for have none.
+func renderingsOf(in desired.Inputs) map[*gateway.Parent]*desired.Parent {
+	byParent := map[*gateway.Parent]*desired.Parent{}
+	if in.Program == nil {
+		return byParent
+	}
+	for _, rendering := range desired.Routes(in) {
+		byParent[rendering.Under] = rendering
+	}
+	return byParent
 }
 
 // others names the routes of other kinds that have a name.

@@ -18,6 +18,8 @@ type Outcome struct {
 	RenderedObjects []render.Object
 	// Held are objects that the parent owns and that are not rendered now; why they stay is in their message.
 	Held []v1alpha1.RenderedObject
+	// Fresh says that there was nothing of the parent when rendering began.
+	Fresh bool
 	// Thrashing is an object that somebody keeps changing, if there is one.
 	Thrashing *v1alpha1.RenderedObject
 	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.
@@ -46,7 +48,7 @@ func (o Outcome) Rendered() verdict.Verdict {
 // Applied says whether every rendered object is applied.
 func (o Outcome) Applied() verdict.Verdict {
 	if o.Failed != nil {
-		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; the last good objects stay, and the values of this report are not in effect yet")
+		return verdict.No(v1alpha1.ReasonPending, "nothing is applied while a template fails; %s, and the values of this report are not in effect yet", o.stays())
 	}
 	if o.Thrashing != nil {
 		return verdict.No(v1alpha1.ReasonThrashing, "%s: %s", describe(*o.Thrashing), o.Thrashing.Message)
@@ -81,7 +83,7 @@ func (o Outcome) Settled() bool {
 // GatewayConditionProgrammed).
 func (o Outcome) Programmed() verdict.Verdict {
 	if o.Failed != nil {
-		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "%s; the last good objects stay", o.Failed.Message)
+		return verdict.No(string(gatewayv1.GatewayReasonInvalid), "%s; %s", o.Failed.Message, o.stays())
 	}
 	// The first object that is not ready is the cause: templates that wait come after what they wait for.
 	if v := o.Healthy(); !v.OK {
@@ -91,6 +93,14 @@ func (o Outcome) Programmed() verdict.Verdict {
 		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)
 	}
 	return verdict.Yes(string(gatewayv1.GatewayReasonProgrammed), counted(o.Objects)+" applied and ready")
+}
+
+// stays says what is there while a template fails.
+func (o Outcome) stays() string {
+	if o.Fresh && len(o.Objects) == 0 {
+		return "there are no objects from before, so nothing runs"
+	}
+	return "the last good objects stay"
 }
 
 func counted(objects []v1alpha1.RenderedObject) string {

@@ -60,3 +60,32 @@ func TestARenderingTellsOfEachValueWhyItIsThereOrNot(t *testing.T) {
 		t.Errorf("truncated: want %q, got %q", want, rdg.Status.Truncated)
 	}
 }
+
+// TestWhatIsThereWhileATemplateFails: there are no last good objects of what never was rendered.
+func TestWhatIsThereWhileATemplateFails(t *testing.T) {
+	failed := verdict.No(v1alpha1.ReasonFailed, "no")
+	cases := map[string]struct {
+		outcome             Outcome
+		programmed, applied string
+	}{
+		"the objects from before stay": {
+			Outcome{Failed: &failed}, "no; the last good objects stay",
+			"nothing is applied while a template fails; the last good objects stay, and the values of this report are not in effect yet",
+		},
+		"there are none from before": {
+			Outcome{Failed: &failed, Fresh: true}, "no; there are no objects from before, so nothing runs",
+			"nothing is applied while a template fails; there are no objects from before, so nothing runs, and the values of this report are not in effect yet",
+		},
+		"some came before the failure": {
+			Outcome{Failed: &failed, Fresh: true, Objects: []v1alpha1.RenderedObject{object(v1alpha1.ObjectCurrent, "")}}, "no; the last good objects stay",
+			"nothing is applied while a template fails; the last good objects stay, and the values of this report are not in effect yet",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff([]string{c.programmed, c.applied}, []string{c.outcome.Programmed().Message, c.outcome.Applied().Message}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
