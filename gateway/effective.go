@@ -1,19 +1,25 @@
 package gateway
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
 )
 
 // EffectiveGateway returns a copy of the Gateway as templates see it: spec.listeners holds the usable listeners, those of
 // ListenerSets included, under their unique names and each saying explicitly what its source left to be understood. References
-// that cannot be used, and addresses that are not supported, are left out.
+// that cannot be used, addresses that are not supported, and labels and annotations of infrastructure that are not its owner's to
+// give are left out.
 func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 	gw := m.Gateway.DeepCopy()
 	gw.Spec.TLS = m.TLS.DeepCopy()
+	gw.Spec.Infrastructure = Infrastructure(gw)
 	gw.Spec.Addresses = nil
 	for i := range m.Addresses {
 		gw.Spec.Addresses = append(gw.Spec.Addresses, *m.Addresses[i].DeepCopy())
@@ -25,6 +31,28 @@ func (m Merged) EffectiveGateway() *gatewayv1.Gateway {
 		}
 	}
 	return gw
+}
+
+// Infrastructure returns a copy of a Gateway's spec.infrastructure without the labels and annotations of our domain and of Gateway
+// API's: they say whose an object is, which is not for a Gateway's owner to say. It is nil if the Gateway has none.
+func Infrastructure(gw *gatewayv1.Gateway) *gatewayv1.GatewayInfrastructure {
+	out := gw.Spec.Infrastructure.DeepCopy()
+	if out != nil {
+		maps.DeleteFunc(out.Labels, func(key gatewayv1.LabelKey, _ gatewayv1.LabelValue) bool { return reserved(string(key)) })
+		maps.DeleteFunc(out.Annotations, func(key gatewayv1.AnnotationKey, _ gatewayv1.AnnotationValue) bool { return reserved(string(key)) })
+	}
+	return out
+}
+
+// reserved says whether the key of a label or annotation belongs to our domain or to that of Gateway API.
+func reserved(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	for _, ours := range []string{v1alpha1.GroupName, gatewayv1.GroupName} {
+		if domain == ours || strings.HasSuffix(domain, "."+ours) {
+			return true
+		}
+	}
+	return false
 }
 
 // Effective returns a copy of the listener under its unique name, meaning the same in the given namespace as it does in

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,36 +48,20 @@ type marks struct {
 // marksOf are the marks of all objects that are rendered for a Gateway itself: its name and that of its class (GEP-1762), and what
 // spec.infrastructure asks for (GEP-1867). Objects of routes have none of them: they lie in namespaces of others.
 //
-// What a template writes itself stands, and no Gateway's owner may put marks of ours or of Gateway API on an object: they say
-// whose it is.
+// What a template writes itself stands.
 func marksOf(gw *gatewayv1.Gateway) marks {
 	m := marks{labels: map[string]string{}, annotations: map[string]string{}}
-	if infrastructure := gw.Spec.Infrastructure; infrastructure != nil {
+	if infrastructure := gateway.Infrastructure(gw); infrastructure != nil {
 		for key, value := range infrastructure.Labels {
-			if !reserved(string(key)) {
-				m.labels[string(key)] = string(value)
-			}
+			m.labels[string(key)] = string(value)
 		}
 		for key, value := range infrastructure.Annotations {
-			if !reserved(string(key)) {
-				m.annotations[string(key)] = string(value)
-			}
+			m.annotations[string(key)] = string(value)
 		}
 	}
 	m.labels[gatewayv1.GatewayNameLabelKey] = gateway.LabelValue(gw.Name)
 	m.labels[gatewayv1.GatewayClassNameLabelKey] = gateway.LabelValue(string(gw.Spec.GatewayClassName))
 	return m
-}
-
-// reserved says whether the key of a label or annotation belongs to our domain or to that of Gateway API.
-func reserved(key string) bool {
-	domain, _, _ := strings.Cut(key, "/")
-	for _, ours := range []string{v1alpha1.GroupName, gatewayv1.GroupName} {
-		if domain == ours || strings.HasSuffix(domain, "."+ours) {
-			return true
-		}
-	}
-	return false
 }
 
 // stamp puts marks on a rendered object, then those of ownership, and last a hash of all of it.

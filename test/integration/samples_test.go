@@ -316,7 +316,7 @@ func TestBlueprintsThatStandOnOtherControllersConvergeToWhatIsRenderedOffline(t 
 	t.Parallel()
 	for _, c := range []struct{ blueprint, name string }{
 		{"istio-ingress", "observed"}, {"istio-ingress", "route"}, {"aws-alb-crossplane", "observed"},
-		{"shadow-gateway", "minimal"}, {"shadow-gateway", "many"},
+		{"shadow-gateway", "minimal"}, {"shadow-gateway", "many"}, {"shadow-gateway", "kinds"},
 	} {
 		t.Run(c.blueprint+" "+c.name, func(t *testing.T) {
 			dir := filepath.Join(kube.RepoRoot(), "blueprints", c.blueprint)
