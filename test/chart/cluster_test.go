@@ -242,10 +242,11 @@ func (c cluster) left(t *testing.T) []string {
 	var found []string
 	seen := map[string]bool{}
 	for _, object := range render(t, c.namespace, "--values", valuesFiles(t)["all"]) {
-		if seen[object.GetKind()] {
+		place := object.GetKind() + " " + object.GetNamespace()
+		if seen[place] {
 			continue
 		}
-		seen[object.GetKind()] = true
+		seen[place] = true
 		list, err := c.resource(t, object).List(t.Context(), selector)
 		if err != nil {
 			t.Fatal(err)

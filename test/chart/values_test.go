@@ -34,6 +34,12 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"a blueprint that is not shipped":           {set: `rbac={"blueprints":{"other":true}}`, want: "'other' not allowed"},
 		"a wildcard for the kinds of blueprints":    {set: `rbac={"blueprintKinds":[{"apiGroups":["*"],"resources":["a"]}]}`, want: "/rbac/blueprintKinds/0/apiGroups/0"},
 		"kinds of blueprints without resources":     {set: `rbac={"blueprintKinds":[{"apiGroups":["a"]}]}`, want: "missing property 'resources'"},
+		"a wildcard for the kinds that are watched": {set: `rbac={"watchedKinds":[{"apiGroups":["a"],"resources":["*"]}]}`, want: "/rbac/watchedKinds/0/resources/0"},
+		"an account to act as without a namespace":  {set: `impersonation={"serviceAccounts":[{"name":"a"}]}`, want: "missing property 'namespace'"},
+		"an account to act as that has no name":     {set: `impersonation={"serviceAccounts":[{"namespace":"a","name":""}]}`, want: "/impersonation/serviceAccounts/0/name"},
+		"a namespace that is everywhere":            {set: `impersonation={"serviceAccounts":[{"namespace":"*","name":"a"}]}`, want: "/impersonation/serviceAccounts/0/namespace"},
+		"the controller's own account to act as": {
+			set: `impersonation={"serviceAccounts":[{"namespace":"default","name":"gatewright"}]}`, want: "must not name the controller's own ServiceAccount default/gatewright"},
 		"a text where a number belongs":             {set: `controller={"replicas":"2"}`, want: "got string, want integer"},
 		"replicas that would work against another":  {set: `controller={"replicas":2,"leaderElection":false}`, want: "set controller.leaderElection too"},
 		"a monitor of metrics that are not served":  {set: `metrics={"enabled":false,"serviceMonitor":{"enabled":true}}`, want: "metrics.serviceMonitor.enabled needs metrics.enabled"},
