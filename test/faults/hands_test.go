@@ -46,6 +46,7 @@ func immutableRefused(w *world) {
 	color := w.color
 	w.paint("green")
 	w.eventually("the refusal is told", func() error { return w.notProgrammed("g") })
+	w.eventually("everything else goes on", w.configPainted)
 	if after := w.versions()["ConfigMap/g-fixed"]; after != before {
 		w.Errorf("the immutable object was changed: its version was %q and is %q", before, after)
 	}
