@@ -31,12 +31,19 @@ func main() {
 	f := parse()
 	// JSON, without stack traces of errors that are not bugs.
 	f.logging.StacktraceLevel = zapcore.PanicLevel
+	if f.logging.Level != nil && f.logging.Level.Enabled(mostVerbose-1) {
+		f.logging.Level = mostVerbose
+	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.logging)))
 	if err := run(ctrl.SetupSignalHandler(), f); err != nil {
 		ctrl.Log.Error(err, "the manager ends")
 		os.Exit(1)
 	}
 }
+
+// mostVerbose is the most that --zap-log-level can ask for. From 8 on, clients of the API server log the bodies of requests and
+// answers, and so Secrets and the values of tenants.
+const mostVerbose = zapcore.Level(-7)
 
 func parse() flags {
 	var f flags
