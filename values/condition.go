@@ -32,6 +32,7 @@ const judge = "@judge"
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	object := cel.MapType(cel.StringType, cel.DynType)
 	return celenv.Environment(
+		cel.CustomTypeAdapter(sorted{}),
 		cel.Variable(varSelf, object), cel.Variable(varLower, object), cel.Variable(varTarget, object),
 		cel.Function(judge, cel.Overload(judge, []*cel.Type{cel.DynType}, cel.BoolType,
 			cel.OverloadIsNonStrict(), cel.UnaryBinding(judgeValue))),

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,5 +96,34 @@ func TestCompileConditionSaysWhatIsWrong(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestAConditionCostsTheSameEachTime goes through maps of which the one key that ends the search may come early or late.
+func TestAConditionCostsTheSameEachTime(t *testing.T) {
+	self := Tree{"m": Tree{}, "l": []any{Tree{}}}
+	for i := range 40 {
+		self["m"].(Tree)[fmt.Sprint("key", i)] = int64(i)
+		self["l"].([]any)[0].(Tree)[fmt.Sprint("key", i)] = Tree{"x": int64(i)}
+	}
+	for _, expression := range []string{
+		"self.m.exists(k, self.m[k] == 20)", "self.m.exists(k, v, v == 20)", "self.l.exists(m, m.exists(k, m[k].x == 20))",
+		"self.exists(k, k == 'm' && self[k].exists(n, n == 'key20'))", "!lower.m.all(k, lower.m[k] != 20)", "{'a': self.m}.a.exists(k, k == 'key20')",
+	} {
+		c, err := compileCondition(expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		costs := map[uint64]int{}
+		for range 50 {
+			held, cost, err := c.holds(map[string]any{varSelf: self, varLower: func() any { return self }, varTarget: Tree{}})
+			if !held || err != nil {
+				t.Fatalf("%s is %v: %v", expression, held, err)
+			}
+			costs[cost]++
+		}
+		if len(costs) != 1 {
+			t.Errorf("%s costs, so many times each: %v", expression, costs)
+		}
 	}
 }
