@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/gatewright/gatewright/test/helm"
@@ -41,6 +42,14 @@ func newCluster(t *testing.T) cluster {
 	if err := kube.InstallCRDs(t.Context(), config, kube.OwnCRDs(), filepath.Join("testdata", "crds")); err != nil {
 		t.Fatal(err)
 	}
+	c := connect(t, config)
+	c.namespace, c.helmEnv = kube.Namespace(t), []string{"KUBECONFIG=" + kube.Shared(t).Kubeconfig}
+	return c
+}
+
+// connect makes the clients of an API server.
+func connect(t *testing.T, config *rest.Config) cluster {
+	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -50,11 +59,9 @@ func newCluster(t *testing.T) cluster {
 		t.Fatal(err)
 	}
 	return cluster{
-		namespace:  kube.Namespace(t),
 		kubernetes: client,
 		dynamic:    objects,
 		mapper:     restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery())),
-		helmEnv:    []string{"KUBECONFIG=" + kube.Shared(t).Kubeconfig},
 	}
 }
 

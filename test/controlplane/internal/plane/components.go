@@ -132,6 +132,9 @@ func (p *Plane) apiServerArgs(port int) []string {
 		// No controller makes default service accounts here, without which
 		// this plugin would let no Pod be created.
 		"--disable-admission-plugins=ServiceAccount",
+		// Some clusters let only those refer to an owner who may set its
+		// finalizers, or delete what refers to it.
+		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 
 		"--audit-policy-file=" + p.path("audit-policy.yaml"),
 		"--audit-log-path=" + p.AuditLog,
