@@ -124,6 +124,11 @@ func TestMarksDecideHowValuesMerge(t *testing.T) {
 			want:    "{listeners: [{name: b}, {name: b}], tags: [y, y]}",
 			origins: map[string]string{"/listeners": byP + overBlueprint, "/tags": byP + overBlueprint},
 		},
+		"a list whose items cannot be told apart is replaced in turn, and told as shadowed": {
+			blueprint: "default: {listeners: [{name: a}, {name: a, port: 1}], tags: [x, x]}", p: "default: {listeners: [{name: b}], tags: [y]}",
+			want:    "{listeners: [{name: b}], tags: [y]}",
+			origins: map[string]string{"/listeners/0/name": byP + overBlueprint, "/tags/0": byP + overBlueprint},
+		},
 		"what is no list replaces a list, and the reverse": {
 			blueprint: "default: {listeners: [{name: a}], ports: 5, tags: [x]}", p: "default: {listeners: {name: b}, ports: [{port: 1}], tags: null}",
 			want:    "{listeners: {name: b}, ports: [{port: 1}]}",

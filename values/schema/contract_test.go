@@ -109,6 +109,12 @@ func TestValuesAreHeldToTheirSchema(t *testing.T) {
 			[]string{"/scaling must have min up to max (GatewayClassBlueprint/bp schema, GatewayConfig/team/p default)"}},
 		"a typo is found": {"{}", "{scaling: {maxx: 5}}", "{scaling: {min: 1, max: 3, maxx: 5}}",
 			[]string{"/scaling/maxx is an unknown key; did you mean max? (GatewayConfig/team/p default)"}},
+		"items of one list with the same key are no violation where another list has replaced them": {
+			"{listeners: [{name: a, port: 1}, {name: a, port: 2}]}", "{listeners: [{name: b, port: 2}]}",
+			"{scaling: {min: 1, max: 3}, listeners: [{name: b, port: 2, bodySize: 1Mi}]}", nil},
+		"items of one list with the same key are a violation where they stand": {
+			"{listeners: [{name: b, port: 2}]}", "{listeners: [{name: a, port: 1}, {name: a, port: 2}]}",
+			"{scaling: {min: 1, max: 3}, listeners: [{name: a, port: 1, bodySize: 1Mi}, {name: a, port: 2, bodySize: 1Mi}]}", []string{"/listeners/1 is the same item as another; keep one of them (GatewayConfig/team/p default)"}},
 		"an item lacks something": {"{}", "{listeners: [{name: b}]}", "{scaling: {min: 1, max: 3}, listeners: [{name: b, bodySize: 1Mi}]}",
 			[]string{"/listeners/0/port is required; set it (GatewayConfig/team/p default)"}},
 		"what is the provider's is not the tenant's, whose other values do not count either": {"{service: {type: ClusterIP}}", "{service: {type: LoadBalancer}, scaling: {max: 5}}",
