@@ -224,7 +224,8 @@ func toJSON(indent string) func(s *state, args []any) (any, error) {
 	}
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
+// plainWord is text that every YAML parser reads as text without quotes, unless it is a word with a meaning: names, paths, ARNs, 256Mi.
+var plainWord = regexp.MustCompile(`^([A-Za-z/]([A-Za-z0-9_./:@=+-]*[A-Za-z0-9_./@=+-])?|[0-9]+[A-Za-z]+)$`)
 
 // yamlText spells a string as a YAML scalar on one line.
 func yamlText(value string) string {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 	"github.com/gatewright/gatewright/internal/manifest"
@@ -207,6 +208,9 @@ func (r *Run) admitContent(u *unit, gvk schema.GroupVersionKind, o *unstructured
 			return broken("Gateway: spec.gatewayClassName is the class that is being rendered, so this would never end")
 		}
 	}
+	if f := r.admitParents(gvk, o); f != nil {
+		return f
+	}
 	if r.set.permits.kinds[gvk.GroupKind()] {
 		return nil
 	}
@@ -215,6 +219,27 @@ func (r *Run) admitContent(u *unit, gvk schema.GroupVersionKind, o *unstructured
 	}
 	return r.admitAccount(u, gvk.Kind, o)
 }
+
+// admitParents refuses a route that is rendered for a route and attaches to the same Gateway: it would be rendered for in turn.
+func (r *Run) admitParents(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *fault {
+	if r.set.routeKind == "" || gvk.Group != gatewayv1.GroupName || !strings.HasSuffix(gvk.Kind, "Route") {
+		return nil
+	}
+	own := unstructured.Unstructured{Object: r.context.Gateway}
+	refs, _, _ := unstructured.NestedSlice(o.Object, "spec", "parentRefs")
+	for i, item := range refs {
+		ref, _ := item.(map[string]any)
+		isGateway := means(ref["kind"], "Gateway") && means(ref["group"], gatewayv1.GroupName)
+		if isGateway && ref["name"] == own.GetName() && (ref["namespace"] == own.GetNamespace() ||
+			means(ref["namespace"], "") && r.context.Namespace == own.GetNamespace()) {
+			return broken("%s: spec.parentRefs[%d] is the Gateway that is being rendered, so this would never end", gvk.Kind, i)
+		}
+	}
+	return nil
+}
+
+// means says whether a field says something, or does not say anything, which is the same.
+func means(field any, what string) bool { return field == nil || field == what }
 
 // podSpecs are the places of the specs of Pods: in a Pod, in what makes Pods (Deployment, Job and so on, whosever kind it is), in a
 // CronJob, and in a PodTemplate.

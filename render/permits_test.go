@@ -178,3 +178,35 @@ func TestMessagesAreBounded(t *testing.T) {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
+
+// A route that is rendered for a route, and attaches where that does, would be a route to render for, and so on.
+func TestARouteIsNotRenderedForItself(t *testing.T) {
+	const own = "HTTPRoute: spec.parentRefs[0] is the Gateway that is being rendered, so this would never end"
+	cases := map[string]struct{ parent, want string }{
+		"the Gateway of the route": {"{name: web, namespace: infra}", own},
+		"spelled out":              {"{group: gateway.networking.k8s.io, kind: Gateway, name: web, namespace: infra, sectionName: x}", own},
+		"another Gateway":          {"{name: inner, namespace: infra}", ""},
+		"one of that name in the namespace of the route": {"{name: web}", ""},
+		"a Service of that name":                         {"{group: \"\", kind: Service, name: web, namespace: infra}", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := &v1alpha1.GatewayClassBlueprint{}
+			b.Spec.HTTPRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: map[string]string{
+				"t": "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: x}\nspec:\n  parentRefs: [" + c.parent + "]\n"}}
+			p, err := Compile(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := p.Routes["HTTPRoute"].Start(Context{Namespace: "team-a", Gateway: tree(t, `{"metadata": {"name": "web", "namespace": "infra"}}`)})
+			run.Advance(nothing)
+			got := ""
+			for _, failed := range run.Result().Failed {
+				got += failed.Message
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

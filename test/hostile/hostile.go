@@ -18,6 +18,7 @@ var Strings = []string{
 	"&anchor", "*alias", "*", "*.example.com",
 	"!tag", "!!str x", "|", "|-", ">", "%", "@", "<<", "=", "~",
 	"no", "yes", "on", "off", "y", "n", "true", "false", "null", "0777", "0o7", "1e3", "1_000", "0x1F", ".5", ".inf", "2001-01-01", "1:30",
+	"NaN", "1e400", "-0", "+1", "9223372036854775808", "a\u2029b: c", "%YAML 1.1", "%TAG ! x", "|+2", "- - a", "? a\n: b", "\r", "\u202egpj", "{{/*",
 	"\x00", "\x07bell", "\ttab", "tab\t", "\u00a0", "\ufeff", "\U0001F600", "é", "\uE0000\uE001", "\uE000", "\uE001x",
 	strings.Repeat("long ", 500),
 }
