@@ -97,14 +97,12 @@ func (p *plane) fanOut(objects []unstructured.Unstructured, n int) {
 	p.create(config)
 	p.count.settle(p.B)
 
-	// Its status was written since.
-	if err := p.client.Get(p.Context(), client.ObjectKeyFromObject(config), config); err != nil {
-		p.Fatal(err)
-	}
 	p.count.reset()
-	started := time.Now()
+	before := client.MergeFrom(config.DeepCopy())
 	config.Spec.Override = minReplicas(3)
-	if err := p.client.Update(p.Context(), config); err != nil {
+	started := time.Now()
+	// Its status was written since, and may be again.
+	if err := p.client.Patch(p.Context(), config, before); err != nil {
 		p.Fatal(err)
 	}
 	p.count.await(p.B, n)

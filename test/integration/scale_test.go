@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/api/v1alpha1"
 )
 
 // The tests of this file count what one event costs among many objects that it does not concern. They are not parallel, since
@@ -90,10 +92,11 @@ func (w *world) createAll(objects []client.Object) {
 	}
 }
 
-// How many there are: more than a few by default, and as many as one likes with -args -sets=1000 -routes=10000.
+// How many there are: more than a few by default, and as many as one likes with -args -gateways=1000 -sets=1000 -routes=10000.
 var (
-	manySets   = flag.Int("sets", 150, "how many ListenerSets there are before one more")
-	manyRoutes = flag.Int("routes", 200, "how many routes there are before one more, a hundred on each Gateway")
+	manyGateways = flag.Int("gateways", 60, "how many Gateways there are of a class whose values change")
+	manySets     = flag.Int("sets", 150, "how many ListenerSets there are before one more")
+	manyRoutes   = flag.Int("routes", 200, "how many routes there are before one more, a hundred on each Gateway")
 )
 
 // grows waits until a number is reached that goes up all the time.
@@ -192,5 +195,39 @@ metadata:
 	}
 	if diff := cmp.Diff(want, requests); diff != "" {
 		t.Errorf("requests for one more route: -want +got:\n%s", diff)
+	}
+}
+
+func TestAValueOfAClassIsWrittenToEachOfManyGatewaysOnce(t *testing.T) {
+	w := newWorld(t)
+	w.class(templates{"scaling": sixTemplates["scaling"], "config": sixTemplates["config"]}, replicas(playedClass))
+	provider := classConfig("class", target("GatewayClass", w.name), v1alpha1.ValuesBlocks{Override: tree2JSON(map[string]any{"minReplicas": 3})})
+	w.create(provider)
+	var gateways []client.Object
+	want := map[string]int{"update gatewayclassconfigs/status class": 1}
+	for i := range *manyGateways {
+		name := fmt.Sprintf("edge-%d", i)
+		gateways = append(gateways, w.newGateway(name))
+		want["patch horizontalpodautoscalers "+name], want["update renderings "+name] = 1, 1
+	}
+	w.createAll(gateways)
+	grows(t, "Gateways are reported on", int32(*manyGateways), func() (int32, error) { return int32(len(w.renderings())), nil })
+	w.counts(int32(*manyGateways))
+	w.alone()
+	idle(t)
+
+	heard, before := newAudit(t), reconciles(t)
+	change(w, provider, func(p *v1alpha1.GatewayClassConfig) { p.Spec.Override = tree2JSON(map[string]any{"minReplicas": 6}) })
+	for i := range *manyGateways {
+		name := fmt.Sprintf("edge-%d", i)
+		becomes(t, "the autoscaler of "+name+" follows", int32(6), w.minReplicas(name))
+	}
+	idle(t)
+	if diff := cmp.Diff(want, tally(heard.requests(shared.manager, w, append([]string{"get", "list"}, mutating...)...))); diff != "" {
+		t.Errorf("requests for one value of a class: -want +got:\n%s", diff)
+	}
+	// Each is looked at to apply what changed and once more to report on it; of the two writes each may have an echo.
+	if looks := since(t, before)["gateway"]; looks > float64(4**manyGateways) {
+		t.Errorf("%d Gateways were looked at %v times", *manyGateways, looks)
 	}
 }
