@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
@@ -86,35 +89,89 @@ spec:
         example.com/note: "x\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: stolen, namespace: vault}\n"
 `
 
-// canaries are planted where no template and no message may find them.
+// standing is a Gateway of red's, and intruder an object of red's that stands where the Gateway's Service would.
 const (
-	vaultCanary = "canary-4f1c-vault"
-	envCanary   = "canary-90ab-environment"
-	vault       = `
+	standing = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: standing, namespace: tenant-red}
+spec:
+  gatewayClassName: tenants
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+`
+	intruder = `
 apiVersion: v1
-kind: Namespace
-metadata: {name: vault}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: app, namespace: vault}
-stringData: {password: canary-4f1c-vault}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: app, namespace: tenant-blue}
-stringData: {password: canary-4f1c-vault}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: app, namespace: vault}
-data: {password: canary-4f1c-vault}
+kind: Service
+metadata: {name: NAME, namespace: tenant-red, labels: {a: b}}
+spec: {ports: [{port: 7}]}
+`
+	ownRoute = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: own, namespace: tenant-red}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [red.example.com]
+  rules: [{backendRefs: [{name: app, port: 8080}]}]
 `
 )
+
+// town is the sample "tenants" with the rights that people have, and the controller with those that the chart gives it.
+type town struct {
+	*testing.T
+	server *kube.Server
+	admin  kubectl
+	// as is kubectl with somebody's token.
+	as map[string]kubectl
+	// log returns what the controller has logged.
+	log func() string
+}
 
 // The whole of the sample "tenants" with the rights that people have: what they may do, what they may not, what the controller
 // writes for them and nothing else, and that nothing shows of what is none of their business.
 func TestTenantsAndTheControllerKeepToTheirOwn(t *testing.T) {
+	c := newTown(t)
+	certificate, key := newCertificate(t)
+	c.as["provider"].must(leaky, "apply", "-f", "-")
+	c.as["red"].must(attack+"---"+planted, "apply", "-f", "-")
+	c.as["blue"].must(certificate, "apply", "-f", "-")
+	c.as["blue"].must(blues, "apply", "-f", "-")
+	c.as["routes"].must(ownRoute, "apply", "-f", "-")
+
+	red, blue := c.as["red"], c.as["blue"]
+	is := func(k kubectl, what, path, want string) {
+		t.Helper()
+		k.eventually(want, "get", "--namespace=tenant-"+map[bool]string{true: "red", false: "blue"}[k == red], what, "-o", "jsonpath={"+path+"}")
+	}
+	is(red, "gateway/edge", ".status.conditions[?(@.type=='Programmed')].status", "True")
+	is(red, "gateway/invalid", ".status.conditions[?(@.type=='Programmed')].observedGeneration", "1")
+	is(red, "rendering/refused", ".status.objects[?(@.kind=='PodDisruptionBudget')].state", "Failed")
+	is(red, "rendering/leaky", ".status.conditions[?(@.type=='Rendered')].status", "False")
+	is(blue, "gateway/shop", ".status.conditions[?(@.type=='Programmed')].status", "True")
+	is(blue, "gateway/secure", ".status.conditions[?(@.type=='Programmed')].status", "True")
+	is(blue, "gateway/secure", ".status.listeners[0].conditions[?(@.type=='ResolvedRefs')].status", "True")
+	is(red, "httproute/own", ".status.parents[0].conditions[?(@.type=='Accepted')].status", "True")
+	service := c.obstructed()
+
+	checkRights(t, c.as)
+	checkWrites(t, c.requests(), service)
+	if stolen := c.admin.must("", "get", "configmaps", "--namespace=vault", "-o", "name"); strings.Contains(stolen, "stolen") {
+		t.Errorf("a string made an object: %s", stolen)
+	}
+	var all unstructured.UnstructuredList
+	text := c.admin.must("", "get", "-A", "-o", "json",
+		"gatewayclasses,gateways,httproutes,listenersets,gatewayclassblueprints,gatewayclassconfigs,gatewayconfigs,renderings,events,"+
+			"services,ingresses,horizontalpodautoscalers,poddisruptionbudgets")
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	checkCanaries(t, all.Items, key, map[string]string{"the log": c.log()})
+}
+
+// newTown starts an API server, has Helm install the chart, and starts the controller with the token and the arguments that the chart
+// gives it, save that it logs all that it can.
+func newTown(t *testing.T) *town {
+	t.Helper()
 	const namespace = "gatewright-system"
 	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
 	t.Setenv("GATEWRIGHT_CANARY", envCanary)
@@ -136,38 +193,56 @@ func TestTenantsAndTheControllerKeepToTheirOwn(t *testing.T) {
 	admin.must("", "wait", "--for=jsonpath={.rules[0]}", "--timeout=60s", "clusterrole/"+namespace+"-"+release+"-blueprints")
 	admin.must("", "apply", "--server-side", "--force-conflicts", "-f", sample("00-namespaces.yaml"))
 	admin.must(people+"---"+strings.ReplaceAll(tenant, "NAME", "red")+"---"+strings.ReplaceAll(tenant, "NAME", "blue")+"---"+vault, "apply", "-f", "-")
-	log := startController(t, kubeconfigWith(t, server.Kubeconfig, admin.must("", "create", "token", release, "--namespace", namespace)),
-		deployment(t, render(t, namespace)).Spec.Template.Spec.Containers[0].Args)
-	as := map[string]kubectl{}
+	c := &town{T: t, server: server, admin: admin, as: map[string]kubectl{}}
+	// Called when the controller has been stopped: a watch is logged when it ends.
+	t.Cleanup(c.checkSecrets)
+	args := deployment(t, render(t, namespace)).Spec.Template.Spec.Containers[0].Args
+	c.log = startController(t, kubeconfigWith(t, server.Kubeconfig, admin.must("", "create", "token", release, "--namespace", namespace)),
+		append(args, "--zap-log-level=100"))
 	for _, who := range []string{"provider", "red", "blue", "routes"} {
 		admin.must("", "create", "serviceaccount", who, "--namespace=people")
 		token := admin.must("", "create", "token", who, "--namespace=people")
-		as[who] = kubectl{t, admin.path, kubeconfigWith(t, server.Kubeconfig, token)}
+		c.as[who] = kubectl{t, admin.path, kubeconfigWith(t, server.Kubeconfig, token)}
 	}
 	// The controller-manager takes a moment to extend the role "edit" by what the chart adds to it.
-	as["red"].eventually("yes", "auth", "can-i", "create", "gatewayconfigs", "--namespace=tenant-red")
+	c.as["red"].eventually("yes", "auth", "can-i", "create", "gatewayconfigs", "--namespace=tenant-red")
 
 	for _, file := range []string{"10-blueprint.yaml", "20-gatewayclass.yaml", "30-provider.yaml"} {
-		as["provider"].must("", "apply", "-f", sample(file))
+		c.as["provider"].must("", "apply", "-f", sample(file))
 	}
-	as["red"].must("", "apply", "-f", sample("40-red.yaml"))
-	as["blue"].must("", "apply", "-f", sample("50-blue.yaml"))
-	as["red"].must(attack, "apply", "-f", "-")
-	as["red"].must("", "wait", "--for=condition=Programmed", "--timeout=60s", "--namespace=tenant-red", "gateway/edge")
-	as["blue"].must("", "wait", "--for=condition=Programmed", "--timeout=60s", "--namespace=tenant-blue", "gateway/shop")
+	c.as["red"].must("", "apply", "-f", sample("40-red.yaml"))
+	c.as["blue"].must("", "apply", "-f", sample("50-blue.yaml"))
+	return c
+}
 
-	checkRights(t, as)
-	checkWrites(t, server.AuditLog, "system:serviceaccount:"+namespace+":"+release)
-	if stolen := admin.must("", "get", "configmaps", "--namespace=vault", "-o", "name"); strings.Contains(stolen, "stolen") {
-		t.Errorf("a string made an object: %s", stolen)
+// obstructed has red put a Service of its own where the Gateway's would be, makes the Gateway again, and takes it away: the Gateway
+// says so, and the Service stays what it is, from its uid to its version. It returns the Service's name.
+func (c *town) obstructed() string {
+	c.Helper()
+	red := c.as["red"]
+	red.must(standing, "apply", "-f", "-")
+	red.must("", "wait", "--for=condition=Programmed", "--timeout=60s", "--namespace=tenant-red", "gateway/standing")
+	uid := red.must("", "get", "--namespace=tenant-red", "gateway/standing", "-o", "jsonpath={.metadata.uid}")
+	name := red.must("", "get", "--namespace=tenant-red", "services", "--selector=gatewright.dev/owner-uid="+uid, "-o", "jsonpath={.items[0].metadata.name}")
+	red.must("", "delete", "--namespace=tenant-red", "gateway/standing", "--timeout=60s")
+	red.must("", "wait", "--for=delete", "--timeout=60s", "--namespace=tenant-red", "service/"+name)
+
+	red.must(strings.ReplaceAll(intruder, "NAME", name), "apply", "-f", "-")
+	whole := func() string {
+		return red.must("", "get", "--namespace=tenant-red", "service/"+name, "-o", "yaml", "--show-managed-fields")
 	}
-	shown := log() + admin.must("", "get", "-A", "-o", "yaml",
-		"gatewayclasses,gateways,httproutes,listenersets,gatewayclassblueprints,gatewayclassconfigs,gatewayconfigs,renderings,events,services,ingresses,horizontalpodautoscalers,poddisruptionbudgets")
-	for _, canary := range []string{vaultCanary, envCanary} {
-		if strings.Contains(shown, canary) {
-			t.Errorf("%s is shown", canary)
-		}
+	before := whole()
+	red.must(standing, "apply", "-f", "-")
+	red.eventually("Failed", "get", "--namespace=tenant-red", "rendering/standing", "-o", "jsonpath={.status.objects[?(@.kind=='Service')].state}")
+	said := red.must("", "get", "--namespace=tenant-red", "rendering/standing", "-o", "jsonpath={.status.objects[?(@.kind=='Service')].message}")
+	if !strings.Contains(said, "exists already") {
+		c.Errorf("what the Rendering says is %q, want ...exists already...", said)
 	}
+	red.must("", "delete", "--namespace=tenant-red", "gateway/standing", "--timeout=60s")
+	if diff := cmp.Diff(before, whole()); diff != "" {
+		c.Errorf("an object of red's was changed (-before +after):\n%s", diff)
+	}
+	return name
 }
 
 // checkRights asks with each one's token what the token is good for.
@@ -213,8 +288,27 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// checkWrites reads in the audit log what the controller has written. Everything else of the log is other people's.
-func checkWrites(t *testing.T, auditLog, user string) {
+// requests reads in the audit log what the controller has asked for. Everything else of the log is other people's.
+func (c *town) requests() []auditv1.Event {
+	c.Helper()
+	text, err := os.ReadFile(c.server.AuditLog)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var all []auditv1.Event
+	for line := range bytes.Lines(text) {
+		var e auditv1.Event
+		// The last line may be half written.
+		if json.Unmarshal(line, &e) == nil && e.User.Username == "system:serviceaccount:gatewright-system:"+release && e.ObjectRef != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// checkWrites looks at what the controller has written: what is permitted, and nothing to the Service of somebody else's, which it
+// may only have failed to create.
+func checkWrites(t *testing.T, requests []auditv1.Event, foreign string) {
 	t.Helper()
 	tenants := []string{"tenant-red", "tenant-blue"}
 	reports := []string{"gateways/status", "httproutes/status", "listenersets/status", "gatewayconfigs/status", "gatewayclassconfigs/status", "renderings", "events"}
@@ -228,16 +322,9 @@ func checkWrites(t *testing.T, auditLog, user string) {
 	for _, tenant := range tenants {
 		allowed[tenant] = slices.Concat(reports, rendered)
 	}
-	text, err := os.ReadFile(auditLog)
-	if err != nil {
-		t.Fatal(err)
-	}
-	written := map[string]bool{}
-	for line := range bytes.Lines(text) {
-		var e auditv1.Event
-		// The last line may be half written.
-		if json.Unmarshal(line, &e) != nil || e.User.Username != user || e.ObjectRef == nil ||
-			!slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) {
+	written, refusals := map[string]bool{}, 0
+	for _, e := range requests {
+		if !slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) {
 			continue
 		}
 		resource := strings.TrimSuffix(e.ObjectRef.Resource+"/"+e.ObjectRef.Subresource, "/")
@@ -245,10 +332,46 @@ func checkWrites(t *testing.T, auditLog, user string) {
 		if !slices.Contains(allowed[e.ObjectRef.Namespace], resource) {
 			t.Errorf("the controller wants to %s %s %s in namespace %q", e.Verb, resource, e.ObjectRef.Name, e.ObjectRef.Namespace)
 		}
+		if e.Verb == "deletecollection" {
+			t.Errorf("the controller deletes %s of namespace %q together, and so perhaps what is not its own", resource, e.ObjectRef.Namespace)
+		}
+		if e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusConflict && e.ObjectRef.Name == foreign {
+			refusals++
+		}
 	}
 	for _, tenant := range tenants {
 		if !written[tenant+" services"] || !written[tenant+" gateways/status"] {
 			t.Errorf("the audit log does not show what the controller has written for %s: %v", tenant, written)
+		}
+	}
+	if refusals == 0 {
+		t.Errorf("the audit log does not show that the controller has tried to create Service %s, and was told that it exists", foreign)
+	}
+}
+
+// checkSecrets looks at how the controller has asked for Secrets: for those of one type, together, for none by name.
+func (c *town) checkSecrets() {
+	if c.Failed() {
+		return
+	}
+	secrets := func() (asked []auditv1.Event) {
+		for _, e := range c.requests() {
+			if e.ObjectRef.Resource == "secrets" {
+				asked = append(asked, e)
+			}
+		}
+		return asked
+	}
+	// Not the test's own context, which has ended.
+	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return len(secrets()) > 0, nil
+	})
+	if err != nil {
+		c.Errorf("the audit log does not show how the controller asks for Secrets: %v", err)
+	}
+	for _, e := range secrets() {
+		if e.Verb != "list" && e.Verb != "watch" || !strings.Contains(e.RequestURI, "fieldSelector=type%3Dkubernetes.io%2Ftls") {
+			c.Errorf("the controller asks for Secrets with %s %s", e.Verb, e.RequestURI)
 		}
 	}
 }
