@@ -201,7 +201,8 @@ metadata:
 func TestAValueOfAClassIsWrittenToEachOfManyGatewaysOnce(t *testing.T) {
 	w := newWorld(t)
 	w.class(templates{"scaling": sixTemplates["scaling"], "config": sixTemplates["config"]}, replicas(playedClass))
-	provider := classConfig("class", target("GatewayClass", w.name), v1alpha1.ValuesBlocks{Override: tree2JSON(map[string]any{"minReplicas": 3})})
+	three := v1alpha1.ValuesBlocks{Override: tree2JSON(map[string]any{"minReplicas": 3})}
+	provider := classConfig("class", target("GatewayClass", w.name), three)
 	w.create(provider)
 	var gateways []client.Object
 	want := map[string]int{"update gatewayclassconfigs/status class": 1}
