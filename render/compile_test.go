@@ -143,7 +143,7 @@ func TestCompileProblems(t *testing.T) {
 			map[string]string{"t": configMap("{{ if 1 }}" + strings.Repeat("{{ else if 1 }}", 200) + "{{ end }}")},
 			"gatewayTemplate t, line 5: control structures are nested more than 200 deep"},
 		"helpers without end": {
-			map[string]string{"helpers": defines(maxDefines)},
+			map[string]string{"helpers": defines(maxDefines + 1)},
 			"spec.helpers: there are more than 256 define blocks"},
 		"kinds without end": {
 			map[string]string{"t": pairs(32)},

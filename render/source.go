@@ -51,7 +51,7 @@ func (s source) parse() (map[string]*parse.Tree, *problem) {
 		main.Root = &parse.ListNode{NodeType: parse.NodeList}
 	}
 	trees[mainTemplate] = main
-	if len(trees) > maxDefines {
+	if len(trees)-1 > maxDefines {
 		return nil, &problem{message: fmt.Sprintf("there are more than %d define blocks", maxDefines)}
 	}
 	return trees, nil
