@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,13 +43,22 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	// Without the blueprint nobody would know where to look for what was rendered from it.
-	if err := r.keep(ctx, blueprint, gateways > 0 || leftovers, v1alpha1.FinalizerBlueprint); err != nil {
+	accounts, former, err := r.recordServiceAccounts(ctx, blueprint, ready)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	// Without the blueprint nobody would know where to look for what was rendered from it, nor as whom it may be deleted.
+	if err := r.keep(ctx, blueprint, gateways > 0 || leftovers || former, v1alpha1.FinalizerBlueprint); err != nil {
 		return result(err)
+	}
+	resolved, err := r.resolvedRefs(ctx, blueprint)
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	after := blueprint.DeepCopy()
 	status.Set(&after.Status.Conditions, v1alpha1.ConditionAccepted, v, blueprint.Generation)
-	after.Status.Kinds, after.Status.Classes = kinds, int32(classes)
+	status.SetOrRemove(&after.Status.Conditions, v1alpha1.ConditionResolvedRefs, resolved, blueprint.Generation)
+	after.Status.Kinds, after.Status.ServiceAccounts, after.Status.Classes = kinds, accounts, int32(classes)
 	if after.Status.Gateways != int32(gateways) && equality.Semantic.DeepEqual(blueprint, after) {
 		if left := r.counts.left(blueprint.Name, time.Now()); left > 0 {
 			return ctrl.Result{RequeueAfter: left}, nil
@@ -56,8 +66,15 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	}
 	r.counts.settle(blueprint.Name)
 	after.Status.Gateways = int32(gateways)
-	return result(r.update(ctx, blueprint, after, blueprintConditions))
+	if err := r.update(ctx, blueprint, after, blueprintConditions); err != nil || !former {
+		return result(err)
+	}
+	return ctrl.Result{RequeueAfter: formerDelay}, nil
 }
+
+// formerDelay is how soon it is looked again whether anything is left that was applied as a former ServiceAccount. What is applied anew as
+// another tells no blueprint.
+const formerDelay = 5 * time.Second
 
 // countDelay is how long a number that changed waits to be written if nothing else is to be. Many Gateways that come at once then
 // cost one write, and not one each.
@@ -152,9 +169,16 @@ func (r *blueprintReconciler) renderedElsewhere(
 // lives says whether there may be a rendered object of a kind. Where that cannot be told yet, there may be.
 func (r *blueprintReconciler) lives(ctx context.Context, kind watch.Kind, b *v1alpha1.GatewayClassBlueprint) (bool, error) {
 	r.children.AwaitDeletes(kind.GroupVersionKind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
+	return r.any(ctx, kind, b, nil)
+}
+
+// any says whether there may be a rendered object of a kind, one of which something is true unless that is nil.
+func (r *blueprintReconciler) any(
+	ctx context.Context, kind watch.Kind, b *v1alpha1.GatewayClassBlueprint, is func(*unstructured.Unstructured) bool,
+) (bool, error) {
 	unwatched := r.children.Ensure(ctx, kind, v1alpha1.KindGatewayClassBlueprint, client.ObjectKeyFromObject(b))
 	if unwatched == nil {
-		return r.children.Any(ctx, kind.GroupVersionKind)
+		return r.children.Any(ctx, kind.GroupVersionKind, is)
 	}
 	_, notServed := errors.AsType[*watch.KindNotServedError](unwatched)
 	return !notServed, nil

@@ -269,7 +269,7 @@ func (p *convergence) apply(ctx context.Context, parent *desired.Parent, object 
 	watched, err := p.children.Get(ctx, gvk, id.NamespacedName)
 	if err == nil {
 		done.live, done.action, err = p.applier.Apply(ctx, apply.Order{
-			Rendered: object.Unstructured, Watched: watched, Owner: p.owner.UID,
+			Rendered: object.Unstructured, Watched: watched, Owner: p.owner.UID, As: parent.ServiceAccount,
 			Recreate: parent.Recreates(object.Template), Inputs: parent.Inputs,
 		})
 	}
@@ -329,7 +329,12 @@ func (p *convergence) prune(ctx context.Context, owned []*unstructured.Unstructu
 	pruning := plan.Prune(rendered, owned, p.owner.UID, settled)
 	for _, o := range pruning.Delete {
 		if err := p.applier.Delete(ctx, o); err != nil {
-			p.retryLater(err)
+			p.retryLater(&undeletedError{desired.IdentityOf(o), err})
+			if len(outcomes) > 0 && outcomes[0].Undeleted == nil && isBarred(err) {
+				undeleted := p.kept(o, "is not rendered any more and could not be deleted: "+err.Error())
+				outcomes[0].Undeleted = &undeleted
+				outcomes[0].Held = append(outcomes[0].Held, undeleted)
+			}
 		}
 	}
 	if len(outcomes) == 0 {
@@ -345,6 +350,18 @@ func (p *convergence) prune(ctx context.Context, owned []*unstructured.Unstructu
 		outcomes[0].Held = append(outcomes[0].Held, p.kept(o, "carries this parent's label, but was not applied for it; left alone"))
 	}
 }
+
+// undeletedError says which object is not wanted any more and could not be deleted, and why.
+type undeletedError struct {
+	desired.Identity
+	cause error
+}
+
+func (e *undeletedError) Error() string {
+	return fmt.Sprintf("deleting %s %s: %s", e.Kind, e.Name, e.cause)
+}
+
+func (e *undeletedError) Unwrap() error { return e.cause }
 
 func (p *convergence) kept(o *unstructured.Unstructured, why string) v1alpha1.RenderedObject {
 	return v1alpha1.RenderedObject{

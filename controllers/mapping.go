@@ -59,13 +59,14 @@ var versionChanged = predicate.And(
 // comesOrGoes passes objects of which nothing matters but that they are there.
 var comesOrGoes = predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 
-// blueprintChanged passes new generations of a blueprint, and the moment at which its kinds are recorded, which is what
-// Gateways wait for before they apply anything of it.
+// blueprintChanged passes new generations of a blueprint, and the moment at which its kinds and its ServiceAccount are recorded, which is
+// what Gateways wait for before they apply anything of it.
 var blueprintChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, okBefore := e.ObjectOld.(*v1alpha1.GatewayClassBlueprint)
 	after, okAfter := e.ObjectNew.(*v1alpha1.GatewayClassBlueprint)
 	return okBefore && okAfter &&
-		(before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Status.Kinds, after.Status.Kinds))
+		(before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Status.Kinds, after.Status.Kinds) ||
+			!equality.Semantic.DeepEqual(before.Status.ServiceAccounts, after.Status.ServiceAccounts))
 }}
 
 // each collects what every object of a list wakes. A list that could not be read wakes nobody.

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -56,6 +57,9 @@ func (s *shell) writeRendering(ctx context.Context, in desired.Inputs, p *desire
 		Parent: p.Owner.String(), Gateway: client.ObjectKeyFromObject(in.Merged.Gateway).String(), ParentGeneration: p.Owner.Generation,
 		Blueprint: in.Snapshot.Blueprint.Name, BlueprintGeneration: in.BlueprintGeneration,
 		Values: p.Values,
+	}
+	if p.ServiceAccount != (types.NamespacedName{}) {
+		report.AppliedAs = p.ServiceAccount.String()
 	}
 	for _, object := range outcome.RenderedObjects {
 		report.Manifests = append(report.Manifests, status.Manifest(object.Template, p.Redacted(object.Unstructured)))

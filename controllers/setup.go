@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
@@ -64,16 +63,16 @@ func Setup(ctx context.Context, mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	// Strict: a field that a kind does not have is a mistake in a template, and must be heard of instead of being dropped.
-	strict := client.WithFieldValidation(mgr.GetClient(), metav1.FieldValidationStrict)
-	applier := apply.New(strict, mgr.GetAPIReader())
+	fetcher := fetch.New(optional, mgr.GetAPIReader(), o.ControllerNamespace)
+	impersonating := client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
+	applier := apply.New(apply.NewClients(mgr.GetClient(), mgr.GetConfig(), impersonating, fetcher), mgr.GetAPIReader())
 	children, err := newChildren(mgr, applier)
 	if err != nil {
 		return err
 	}
 	s := &shell{
 		client:   mgr.GetClient(),
-		fetch:    fetch.New(optional, mgr.GetAPIReader(), o.ControllerNamespace),
+		fetch:    fetcher,
 		optional: optional,
 		children: children,
 		applier:  applier,
@@ -178,12 +177,12 @@ func (s *shell) setupGatewayClass(mgr manager.Manager, o controller.Options) err
 }
 
 func (s *shell) setupBlueprint(mgr manager.Manager, o controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("gatewayclassblueprint").WithOptions(o).
+	b := ctrl.NewControllerManagedBy(mgr).Named("gatewayclassblueprint").WithOptions(o).
 		For(&v1alpha1.GatewayClassBlueprint{}).
 		Watches(&gatewayv1.GatewayClass{}, on(blueprintOfClass), specChanged).
 		Watches(&gatewayv1.Gateway{}, on(s.blueprintOfGateway), builder.WithPredicates(existenceChanged)).
-		WatchesRawSource(s.children.Source(v1alpha1.KindGatewayClassBlueprint)).
-		Complete(&blueprintReconciler{s})
+		WatchesRawSource(s.children.Source(v1alpha1.KindGatewayClassBlueprint))
+	return s.watchServiceAccounts(b, itself[*v1alpha1.GatewayClassBlueprint]).Complete(&blueprintReconciler{s})
 }
 
 func (s *shell) setupGateway(mgr manager.Manager, o controller.Options) error {
@@ -200,6 +199,7 @@ func (s *shell) setupGateway(mgr manager.Manager, o controller.Options) error {
 		WatchesRawSource(s.optional.Source(&gatewayv1.ReferenceGrant{}, on(s.gatewaysOfGrant), specChange)).
 		WatchesRawSource(s.children.Source(string(gateway.KindGateway)))
 	b = s.watchCertificates(b, func(_ context.Context, gateways []ctrl.Request) []ctrl.Request { return gateways })
+	b = s.watchServiceAccounts(b, s.gatewaysOfBlueprint)
 	return s.watchRoutes(b, s.gatewaysOfRoute).Complete(&gatewayReconciler{s})
 }
 
@@ -248,6 +248,7 @@ func (r *routeReconciler) setup(mgr manager.Manager, o controller.Options) error
 		WatchesRawSource(r.optional.Source(&gatewayv1.ReferenceGrant{}, on(r.ofGrant), specChange)).
 		Watches(&corev1.Service{}, on(r.ofService), builder.OnlyMetadata, builder.WithPredicates(comesOrGoes)).
 		WatchesRawSource(r.children.Source(string(r.kind)))
+	b = r.watchServiceAccounts(b, then(r.gatewaysOfBlueprint, r.under))
 	return r.watchCertificates(b, r.under).Complete(r)
 }
 

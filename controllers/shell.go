@@ -53,8 +53,9 @@ type shell struct {
 const (
 	// conflictDelay is how soon a write is tried again that somebody else's write got in the way of. By then the cache has it.
 	conflictDelay = 50 * time.Millisecond
-	// missingDelay is how soon it is looked again whether a name is still taken by a foreign object, which no watch sees go, or a
-	// kind is still not served, for the case that it came to be without a CRD that changes.
+	// missingDelay is how soon it is looked again whether a name is still taken by a foreign object, which no watch sees go, whether a
+	// kind is still not served, for the case that it came to be without a CRD that changes, or whether it is known by now as whom an
+	// object may be deleted.
 	missingDelay = 30 * time.Second
 )
 
@@ -71,7 +72,7 @@ func isThrashing(err error) bool {
 func isMissing(err error) bool {
 	_, foreign := errors.AsType[*apply.ForeignError](err)
 	_, notServed := errors.AsType[*watch.KindNotServedError](err)
-	return foreign || notServed
+	return foreign || notServed || isUnidentified(err)
 }
 
 // result turns an error into what the queue is to do. A conflict is daily life, not an error to log; reports wait until no other
@@ -122,6 +123,9 @@ func (s *shell) blueprint(snapshot gateway.Snapshot) (*compiled, verdict.Verdict
 			// What may be rendered is recorded before it is applied, so that it is found again whatever happens.
 			return nil, verdict.Yes(pending, "the blueprint's kinds are about to be recorded")
 		}
+	}
+	if !recordsServiceAccount(snapshot.Blueprint, ready.program.ServiceAccount()) {
+		return nil, verdict.Yes(pending, "the blueprint's ServiceAccount is about to be recorded")
 	}
 	return ready, v
 }
@@ -208,6 +212,10 @@ func (s *shell) finalize(ctx context.Context, object client.Object, owner desire
 // giveUp deletes everything that is owned, and takes our finalizer off once nothing is left that needs it.
 func (s *shell) giveUp(ctx context.Context, object client.Object, owner desired.Owner) error {
 	unseen, err := s.abandon(ctx, owner)
+	if undeleted, blocked := errors.AsType[*undeletedError](err); blocked && s.blocked.isNews(owner.UID, undeleted.Identity) {
+		s.events.Eventf(object, nil, "Warning", v1alpha1.ReasonDeletionBlocked, "Delete",
+			"%s %s: %s", undeleted.Kind, undeleted.Name, undeleted.cause)
+	}
 	if err != nil || !controllerutil.ContainsFinalizer(object, v1alpha1.FinalizerClusterScoped) {
 		return err
 	}

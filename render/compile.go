@@ -10,6 +10,8 @@ import (
 	"text/template/parse"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -45,9 +47,8 @@ type compiler struct {
 // the template and its line. The blueprint is not changed.
 func Compile(b *v1alpha1.GatewayClassBlueprint) (*Program, error) {
 	c := &compiler{blueprint: b, permits: permitsOf(b.Spec.Permits), kinds: map[schema.GroupVersionKind]bool{}, tried: map[string]bool{}}
-	c.refuseUnsupported()
 	c.compileHelpers()
-	p := &Program{Gateway: &Set{}, Routes: map[gatewayv1.Kind]*Set{}}
+	p := &Program{Gateway: &Set{}, Routes: map[gatewayv1.Kind]*Set{}, serviceAccount: c.serviceAccount()}
 	if t := b.Spec.GatewayTemplate; t != nil {
 		p.Gateway = c.set("gatewayTemplate", "", t.ResourceTemplates, t.Status)
 	}
@@ -122,12 +123,27 @@ func (c *compiler) say(field string, line int, format string, args ...any) {
 	c.problems = append(c.problems, field+": "+fmt.Sprintf(format, args...))
 }
 
-// refuseUnsupported names the field that would be without effect. Being silent about it would be worse than refusing it: an author
-// who sets serviceAccountRef counts on it.
-func (c *compiler) refuseUnsupported() {
-	if c.blueprint.Spec.ServiceAccountRef != nil {
-		c.say("spec.serviceAccountRef", 0, "is not supported by this version; remove it")
+// serviceAccount reads spec.serviceAccountRef. What names nobody is refused: it must never be taken for the controller itself.
+func (c *compiler) serviceAccount() types.NamespacedName {
+	ref := c.blueprint.Spec.ServiceAccountRef
+	if ref == nil {
+		return types.NamespacedName{}
 	}
+	for _, field := range []struct {
+		name, value string
+		problems    []string
+	}{
+		{"namespace", ref.Namespace, validation.IsDNS1123Label(ref.Namespace)},
+		{"name", ref.Name, validation.IsDNS1123Subdomain(ref.Name)},
+	} {
+		switch {
+		case field.value == "":
+			c.say("spec.serviceAccountRef."+field.name, 0, "is empty; name a ServiceAccount, or leave serviceAccountRef out")
+		case len(field.problems) > 0:
+			c.say("spec.serviceAccountRef."+field.name, 0, "cannot be the %s of a ServiceAccount: %s", field.name, field.problems[0])
+		}
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
 // compileHelpers compiles the blocks that all templates share. They do not know where they are called from, so what they read

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
 )
@@ -170,12 +172,41 @@ func TestCompileProblems(t *testing.T) {
 	}
 }
 
-func TestCompileRefusesWhatItWouldIgnore(t *testing.T) {
-	b := blueprint(map[string]string{"t": configMap("")})
-	b.Spec.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"}
-	_, err := Compile(b)
-	if diff := cmp.Diff("spec.serviceAccountRef: is not supported by this version; remove it", err.Error()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+func TestServiceAccountIsNamedInFull(t *testing.T) {
+	const none = "name a ServiceAccount, or leave serviceAccountRef out"
+	cases := map[string]struct {
+		ref  *v1alpha1.ServiceAccountReference
+		want types.NamespacedName
+		err  string
+	}{
+		"without one it is the controller": {nil, types.NamespacedName{}, ""},
+		"one that is named": {
+			&v1alpha1.ServiceAccountReference{Namespace: "team", Name: "deployer.of-team"}, types.NamespacedName{Namespace: "team", Name: "deployer.of-team"}, ""},
+		"one without a name":      {&v1alpha1.ServiceAccountReference{Namespace: "team"}, types.NamespacedName{}, "spec.serviceAccountRef.name: is empty; " + none},
+		"one without a namespace": {&v1alpha1.ServiceAccountReference{Name: "deployer"}, types.NamespacedName{}, "spec.serviceAccountRef.namespace: is empty; " + none},
+		"one that nobody could be": {&v1alpha1.ServiceAccountReference{Namespace: "system:serviceaccounts", Name: "deployer"}, types.NamespacedName{},
+			"spec.serviceAccountRef.namespace: cannot be the namespace of a ServiceAccount: " +
+				validation.IsDNS1123Label("system:serviceaccounts")[0]},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := blueprint(map[string]string{"t": configMap("")})
+			b.Spec.ServiceAccountRef = c.ref
+			program, err := Compile(b)
+			var got types.NamespacedName
+			message := ""
+			if err != nil {
+				message = err.Error()
+			} else {
+				got = program.ServiceAccount()
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.err, message); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -20,6 +21,8 @@ type Program struct {
 	permits permits
 	// read are the kinds of which the bodies of live objects are read.
 	read map[schema.GroupVersionKind]bool
+	// serviceAccount is the one as which objects are applied; empty for the controller itself.
+	serviceAccount types.NamespacedName
 }
 
 // Kinds are all kinds that objects of the program may have, sorted.
@@ -28,6 +31,9 @@ func (p *Program) Kinds() []schema.GroupVersionKind { return slices.Clone(p.kind
 // ReadsBody says whether more may be read of live objects of a kind than their metadata: by a template that reads those of another, or
 // by an expression that says when they are ready.
 func (p *Program) ReadsBody(kind schema.GroupVersionKind) bool { return p.read[kind] }
+
+// ServiceAccount is the one as which objects are applied; empty if it is the controller itself.
+func (p *Program) ServiceAccount() types.NamespacedName { return p.serviceAccount }
 
 // ClusterScopedPermitted says whether objects without a namespace may be applied.
 func (p *Program) ClusterScopedPermitted() bool { return p.permits.clusterScoped }

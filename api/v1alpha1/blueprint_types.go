@@ -108,7 +108,7 @@ type Supports struct {
 	MaxListeners *int32 `json:"maxListeners,omitempty"`
 }
 
-// ServiceAccountReference names the identity that applies what is rendered.
+// ServiceAccountReference names a ServiceAccount.
 type ServiceAccountReference struct {
 	// namespace of the ServiceAccount.
 	// +kubebuilder:validation:MinLength=1
@@ -178,14 +178,16 @@ type GatewayClassBlueprintSpec struct {
 	// +optional
 	Supports *Supports `json:"supports,omitempty"`
 
-	// serviceAccountRef names the identity that applies what is rendered.
+	// serviceAccountRef names the ServiceAccount as which all that is rendered is created, changed and deleted, instead of as the
+	// controller. Its rights are then the bounds of the blueprint; the controller must be allowed to impersonate it. While it is
+	// missing, or may not do what is asked for, nothing is written, and what runs stays.
 	// +optional
 	ServiceAccountRef *ServiceAccountReference `json:"serviceAccountRef,omitempty"`
 }
 
 // GatewayClassBlueprintStatus is what became of a blueprint.
 type GatewayClassBlueprintStatus struct {
-	// conditions of the blueprint: Accepted.
+	// conditions of the blueprint: Accepted, and ResolvedRefs if it has a serviceAccountRef.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -197,6 +199,13 @@ type GatewayClassBlueprintStatus struct {
 	// +optional
 	// +listType=atomic
 	Kinds []RenderedKind `json:"kinds,omitempty"`
+
+	// serviceAccounts are those as which objects of this blueprint were applied, over all of its generations still in use. They are
+	// recorded before the first object is applied: an object is deleted as the ServiceAccount as which it was applied, if a
+	// blueprint records that.
+	// +optional
+	// +listType=atomic
+	ServiceAccounts []ServiceAccountReference `json:"serviceAccounts,omitempty"`
 
 	// classes is the number of GatewayClasses that use the blueprint.
 	// +optional

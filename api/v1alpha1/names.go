@@ -23,7 +23,7 @@ const (
 	// templates is that the object stands on. What stands on others is deleted before them.
 	AnnotationOrder = GroupName + "/order"
 	// AnnotationRendered holds a hash of the object as it was rendered; an object whose hash and field ownership both
-	// still stand is not applied again.
+	// still stand is not applied again. If it was applied as a ServiceAccount, that follows: "hash as namespace/name".
 	AnnotationRendered = GroupName + "/rendered"
 )
 
@@ -40,6 +40,8 @@ const (
 const (
 	// ConditionAccepted says whether an object is valid and will be acted on.
 	ConditionAccepted = "Accepted"
+	// ConditionResolvedRefs says, on a blueprint that has a serviceAccountRef, whether there is such a ServiceAccount.
+	ConditionResolvedRefs = "ResolvedRefs"
 	// ConditionProgrammed says whether what an object asks for is in effect.
 	ConditionProgrammed = "Programmed"
 	// ConditionGatewayClassConfigAffected and ConditionGatewayConfigAffected say, on what policies are attached to, which
@@ -62,7 +64,10 @@ const (
 	ReasonProgrammed     = "Programmed"
 	ReasonInvalid        = "Invalid"
 	ReasonTargetNotFound = "TargetNotFound"
-	ReasonOverridden     = "Overridden"
+	ReasonResolvedRefs   = "ResolvedRefs"
+	// ReasonServiceAccountNotFound marks a blueprint whose ServiceAccount does not exist or is being deleted.
+	ReasonServiceAccountNotFound = "ServiceAccountNotFound"
+	ReasonOverridden             = "Overridden"
 	// ReasonPartiallyProgrammed marks a policy of which some values are set by others.
 	ReasonPartiallyProgrammed = "PartiallyProgrammed"
 	// ReasonReconciling marks a policy of which no value is in effect yet.

@@ -110,6 +110,10 @@ type RenderingStatus struct {
 	// +optional
 	BlueprintGeneration int64 `json:"blueprintGeneration,omitempty"`
 
+	// appliedAs is the ServiceAccount as which the objects are applied, as "namespace/name"; empty if it is the controller's own.
+	// +optional
+	AppliedAs string `json:"appliedAs,omitempty"`
+
 	// ready summarises the objects: "current/all".
 	// +optional
 	Ready string `json:"ready,omitempty"`

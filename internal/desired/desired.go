@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/gatewright/gatewright/api/v1alpha1"
@@ -54,6 +55,9 @@ type Parent struct {
 	// Listeners are the values that are effective for each merged listener of a Gateway; nil for a route, and where no template
 	// of the blueprint reads what is said of listeners only.
 	Listeners []values.Effective
+
+	// ServiceAccount is the one as which objects are applied; empty if it is the controller itself.
+	ServiceAccount types.NamespacedName
 
 	kinds []schema.GroupVersionKind
 	set   *render.Set
@@ -160,6 +164,7 @@ func (in Inputs) route(attachment gateway.Attachment, set *render.Set, shared co
 func (in Inputs) begin(owner Owner, under *gateway.Parent, set *render.Set, c common, effective values.Effective) *Parent {
 	c.Values, c.Namespace = effective.Tree, owner.Namespace
 	p := &Parent{Owner: owner, Under: under, Values: effective, kinds: in.Program.Kinds(), set: set, run: set.Start(c.Context)}
+	p.ServiceAccount = in.Program.ServiceAccount()
 	p.read = c.listeners
 	p.ownClass, p.accepted, p.begun = in.OwnClass, in.Merged.Accepted, in.Begun
 	p.clusterScoped, p.clusterScopedPermitted = in.ClusterScoped, in.Program.ClusterScopedPermitted()
@@ -184,7 +189,7 @@ func (p *Parent) Advance(observed Observed) []render.Object {
 		if depth := p.set.Depth(object.Template); depth > 0 {
 			setAnnotation(object.Unstructured, v1alpha1.AnnotationOrder, strconv.Itoa(depth))
 		}
-		p.Owner.stamp(object.Template, object.Unstructured, p.marks)
+		p.Owner.stamp(object.Template, object.Unstructured, p.marks, p.ServiceAccount)
 	}
 	return objects
 }

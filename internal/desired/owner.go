@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,8 +65,8 @@ func marksOf(gw *gatewayv1.Gateway) marks {
 	return m
 }
 
-// stamp puts marks on a rendered object, then those of ownership, and last a hash of all of it.
-func (o Owner) stamp(template string, object *unstructured.Unstructured, m marks) {
+// stamp puts marks on a rendered object, then those of ownership, and last a hash of all of it, and as whom it is applied.
+func (o Owner) stamp(template string, object *unstructured.Unstructured, m marks, as types.NamespacedName) {
 	annotations := map[string]string{}
 	maps.Copy(annotations, m.annotations)
 	maps.Copy(annotations, object.GetAnnotations())
@@ -82,8 +83,33 @@ func (o Owner) stamp(template string, object *unstructured.Unstructured, m marks
 	}
 	object.SetLabels(labels)
 	object.SetAnnotations(annotations)
-	annotations[v1alpha1.AnnotationRendered] = hash(object)
+	annotations[v1alpha1.AnnotationRendered] = mark(object, as)
 	object.SetAnnotations(annotations)
+}
+
+// appliedAs stands between the hash of an object and the ServiceAccount as which it was applied.
+const appliedAs = " as "
+
+// mark is the annotation gatewright.dev/rendered. Both facts stand in one value, so that neither can be taken away without the other.
+func mark(object *unstructured.Unstructured, as types.NamespacedName) string {
+	if as == (types.NamespacedName{}) {
+		return hash(object)
+	}
+	return hash(object) + appliedAs + as.String()
+}
+
+// AppliedAs reads from the annotation gatewright.dev/rendered as which ServiceAccount an object was applied; empty if it was the
+// controller itself. ok is false if it names half a ServiceAccount. Whether the annotation is what we wrote is for the caller to know.
+func AppliedAs(annotation string) (account types.NamespacedName, ok bool) {
+	_, text, as := strings.Cut(annotation, appliedAs)
+	if !as {
+		return types.NamespacedName{}, true
+	}
+	namespace, name, _ := strings.Cut(text, "/")
+	if namespace == "" || name == "" {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}, true
 }
 
 // reference is the owner reference by which the garbage collector removes what was rendered, even if the controller is gone.

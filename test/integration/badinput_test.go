@@ -75,7 +75,7 @@ func TestABlueprintThatCannotBeUsedSaysWhere(t *testing.T) {
 		"a status template that is no YAML":  {func(s *spec) { s.GatewayTemplate.Status = &v1alpha1.StatusTemplate{Template: "{{ end }}"} }, []string{"status", "line 1"}},
 		"a condition that is no expression":  {spoilValues, []string{"spec.values.constraints[0].when"}},
 		"readyWhen that is no expression":    {func(s *spec) { s.ReadyWhen = map[string]string{"good": "object."} }, []string{"spec.readyWhen good", "does not compile"}},
-		"an identity, which is not acted on": {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a", Name: "b"} }, []string{"spec.serviceAccountRef"}},
+		"an identity that nobody can have":   {func(s *spec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Namespace: "a:b", Name: "c"} }, []string{"spec.serviceAccountRef.namespace"}},
 		"a route template that does not parse": {func(s *spec) {
 			s.GRPCRouteTemplate = &v1alpha1.RouteTemplate{ResourceTemplates: templates{"bad": "{{ end }}"}}
 		}, []string{"grpcRouteTemplate bad", "line 1"}},

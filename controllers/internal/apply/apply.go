@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,16 +21,16 @@ import (
 
 // Applier applies and deletes rendered objects. It is safe for use by several reconciles at once, of different parents.
 type Applier struct {
-	client client.Client
-	live   client.Reader
-	recent *memory
+	clients *Clients
+	live    client.Reader
+	recent  *memory
 	*damping
 }
 
-// New returns an Applier that writes with c. live reads from the API server itself; it is asked only about objects that are in the way
+// New returns an Applier that writes with these clients. live reads from the API server itself; it is asked only about objects that are in the way
 // and that no watch knows of, and once about those of which a watch knows too little to see that they are as rendered.
-func New(c client.Client, live client.Reader) *Applier {
-	return &Applier{client: c, live: live, recent: newMemory(), damping: newDamping()}
+func New(clients *Clients, live client.Reader) *Applier {
+	return &Applier{clients: clients, live: live, recent: newMemory(), damping: newDamping()}
 }
 
 // Unseen returns the objects that were applied for an owner and that are not among those that a watch has seen, by kind and name.
@@ -66,6 +67,8 @@ type Order struct {
 	Watched *unstructured.Unstructured
 	// Owner is the uid of the parent that it is rendered for.
 	Owner types.UID
+	// As is the ServiceAccount as which the object is applied; empty for the controller itself.
+	As types.NamespacedName
 	// Recreate says that the object may be deleted and created anew where a change is refused, since a field is immutable.
 	Recreate bool
 	// Inputs tells what the object is rendered from, apart from other rendered objects: as long as it stays the same, there is no
@@ -74,8 +77,8 @@ type Order struct {
 }
 
 // Apply brings one rendered object about and returns its live state and what was done. The error is a *ForeignError, ErrDeleting,
-// an *ImmutableError, a *watch.KindNotServedError, or what the API server said; or a *ThrashingError, with which there is a live
-// state too unless the object is deleted again and again.
+// an *ImmutableError, an *IdentityError, a *watch.KindNotServedError, or what the API server said; or a *ThrashingError, with which
+// there is a live state too unless the object is deleted again and again.
 func (a *Applier) Apply(ctx context.Context, o Order) (*unstructured.Unstructured, plan.Action, error) {
 	id := desired.IdentityOf(o.Rendered)
 	live := a.recent.newest(id, o.Watched)
@@ -125,7 +128,7 @@ func (a *Applier) update(ctx context.Context, o Order, live *unstructured.Unstru
 	applied := o.Rendered.DeepCopy()
 	// If it was replaced since, the uid makes the API server refuse instead of writing to the newcomer.
 	applied.SetUID(live.GetUID())
-	err := a.patch(ctx, applied, client.ForceOwnership)
+	err := a.patch(ctx, o.As, applied, client.ForceOwnership)
 	if fields := immutable(err); len(fields) > 0 {
 		if !o.Recreate || !plan.Deletable(live, o.Owner) {
 			return nil, plan.Update, &ImmutableError{id, fields}
@@ -154,7 +157,7 @@ func (a *Applier) create(ctx context.Context, o Order) (*unstructured.Unstructur
 	}
 	applied := o.Rendered.DeepCopy()
 	applied.SetResourceVersion(noVersion)
-	if err := a.patch(ctx, applied); err != nil {
+	if err := a.patch(ctx, o.As, applied); err != nil {
 		return nil, err
 	}
 	a.damping.wrote(id, o.Inputs)
@@ -162,14 +165,20 @@ func (a *Applier) create(ctx context.Context, o Order) (*unstructured.Unstructur
 }
 
 // patch applies an object, which becomes what the API server made of it, and remembers it.
-func (a *Applier) patch(ctx context.Context, o *unstructured.Unstructured, options ...client.PatchOption) error {
+func (a *Applier) patch(
+	ctx context.Context, as types.NamespacedName, o *unstructured.Unstructured, options ...client.PatchOption,
+) error {
 	patch, err := body(o)
 	if err != nil {
 		return err
 	}
+	writer, err := a.clients.As(ctx, as)
+	if err != nil {
+		return explain(o, as, err)
+	}
 	id := desired.IdentityOf(o)
-	if err := a.client.Patch(ctx, o, patch, append(options, client.FieldOwner(v1alpha1.FieldManager))...); err != nil {
-		return explain(o, err)
+	if err := writer.Patch(ctx, o, patch, append(options, client.FieldOwner(v1alpha1.FieldManager))...); err != nil {
+		return explain(o, as, err)
 	}
 	a.recent.remember(id, o)
 	return nil
@@ -185,29 +194,37 @@ func (a *Applier) read(ctx context.Context, like *unstructured.Unstructured) (*u
 		return nil, nil
 	}
 	if err != nil {
-		return nil, explain(like, err)
+		return nil, explain(like, types.NamespacedName{}, err)
 	}
 	return live, nil
 }
 
-// Delete deletes an owned object, in the background, provided that it is still the one that was judged.
+// Delete deletes an owned object, in the background, provided that it is still the one that was judged, as whom it was applied. The
+// error is an *IdentityError or what the API server said.
 func (a *Applier) Delete(ctx context.Context, o *unstructured.Unstructured) error {
+	writer, as, err := a.clients.Of(ctx, o)
+	if err != nil {
+		return explain(o, as, err)
+	}
 	uid := o.GetUID()
-	err := a.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	err = writer.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if err = client.IgnoreNotFound(err); err == nil {
 		a.recent.forget(desired.IdentityOf(o))
 	}
-	return explain(o, err)
+	return explain(o, as, err)
 }
 
-func explain(o *unstructured.Unstructured, err error) error {
+func explain(o *unstructured.Unstructured, as types.NamespacedName, err error) error {
+	_, unidentified := errors.AsType[*IdentityError](err)
 	switch {
 	case err == nil:
 		return nil
+	case unidentified:
+		return err
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		// A write that names what to write to is answered so only where there is no such kind.
 		return &watch.KindNotServedError{GroupVersionKind: o.GroupVersionKind()}
 	default:
-		return &RefusedError{Identity: desired.IdentityOf(o), Cause: err}
+		return &RefusedError{Identity: desired.IdentityOf(o), As: as, Cause: err}
 	}
 }

@@ -39,11 +39,22 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	c, err := client.New(kube.Config(t), client.Options{})
+	config := kube.Config(t)
+	c, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world{New(client.WithFieldValidation(c, metav1.FieldValidationStrict), c), c, kube.Namespace(t)}
+	return world{New(NewClients(c, config, client.Options{}, nobody{}), c), c, kube.Namespace(t)}
+}
+
+// nobody is a Directory without ServiceAccounts.
+type nobody struct{}
+
+func (nobody) ServiceAccount(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	return nil, nil
+}
+func (nobody) RecordedServiceAccounts(context.Context) ([]types.NamespacedName, error) {
+	return nil, nil
 }
 
 // rendered is an object as package desired hands it over. content is what it has besides its metadata.
@@ -131,7 +142,7 @@ func TestApplyDoesWhatIsDueAndNoMore(t *testing.T) {
 		t.Errorf("ours is restored and theirs stays: -want +got:\n%s", diff)
 	}
 
-	restarted := New(w.Applier.client, w.live)
+	restarted := New(w.clients, w.live)
 	_, action, err := restarted.Apply(t.Context(), order(second, w.get(t, second), owner))
 	if err != nil || action != plan.Keep {
 		t.Errorf("after a restart, without a memory: %s %v, want Keep", action, err)
@@ -267,7 +278,7 @@ func TestApplyTriesAgainWhatWasInTheWayForAMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.get(t, foreign)
-	late := New(w.Applier.client, blind{})
+	late := New(w.clients, blind{})
 	if _, _, err := late.Apply(t.Context(), order(w.configMap("h", "ours"), nil, owner)); !apierrors.IsConflict(err) || !WorthRetrying(err) {
 		t.Errorf("Apply() = %v, want a conflict that is worth retrying", err)
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gatewright/gatewright/internal/desired"
 )
@@ -77,6 +78,8 @@ var ErrDeleting = errors.New("the old object is still being deleted")
 // RefusedError says that the API server did not accept a write.
 type RefusedError struct {
 	desired.Identity
+	// As is the ServiceAccount as which it was tried; empty for the controller itself.
+	As    types.NamespacedName
 	Cause error
 }
 
@@ -94,6 +97,8 @@ func (e *RefusedError) Error() string {
 	switch {
 	case Terminating(e.Cause):
 		return "goes with its namespace, which is being deleted"
+	case apierrors.IsForbidden(e.Cause) && e.As != (types.NamespacedName{}):
+		return e.forbidden(s.Message)
 	case apierrors.IsForbidden(e.Cause):
 		return "the controller may not write it, says the API server: grant it the kind, or look for a quota or an admission policy"
 	case len(fields) > 0:
@@ -105,6 +110,30 @@ func (e *RefusedError) Error() string {
 	default:
 		return "the API server refuses it; `kubectl apply --server-side --dry-run=server` of what `gatewright render` prints says why"
 	}
+}
+
+// missingRight is how the API server says that somebody lacks a right, which has no structured form.
+var missingRight = regexp.MustCompile(`: User "[^"]*" cannot ([a-z:-]+) resource "([a-z0-9./-]+)" in API group "([a-z0-9.-]*)"`)
+
+// forbidden says which right a ServiceAccount lacks, and what to grant to whom.
+func (e *RefusedError) forbidden(message string) string {
+	right := missingRight.FindStringSubmatch(message)
+	if right == nil {
+		return fmt.Sprintf("the API server forbids it to ServiceAccount %s: look for a quota or an admission policy", e.As)
+	}
+	verb, resource, group := right[1], right[2], right[3]
+	if strings.HasPrefix(verb, "impersonate") {
+		return fmt.Sprintf("the controller may not act as ServiceAccount %s: list it under impersonation.serviceAccounts of the chart, "+
+			"or grant the controller the verb impersonate on it", e.As)
+	}
+	role := "a Role in namespace " + e.Namespace
+	if e.Namespace == "" {
+		role = "a ClusterRole"
+	}
+	if group != "" {
+		resource += "." + group
+	}
+	return fmt.Sprintf("ServiceAccount %s may not %s %s: grant it create, patch and delete on them by %s", e.As, verb, resource, role)
 }
 
 // maxCauses is how many wrong fields a message names.
@@ -172,14 +201,15 @@ func Terminating(err error) bool {
 }
 
 // WorthRetrying says whether an error may go away without an event that would tell us: the API server was out of reach or busy,
-// somebody wrote at the same time, a right or a quota is missing, or a foreign object is in the way. What the API server finds
-// invalid stays so until an input changes.
+// somebody wrote at the same time, a right, a quota or a ServiceAccount is missing, or a foreign object is in the way. What the API
+// server finds invalid stays so until an input changes.
 func WorthRetrying(err error) bool {
 	var foreign *ForeignError
 	var thrashing *ThrashingError
+	var identity *IdentityError
 	var refused *RefusedError
 	switch {
-	case errors.As(err, &foreign), errors.As(err, &thrashing):
+	case errors.As(err, &foreign), errors.As(err, &thrashing), errors.As(err, &identity):
 		return true
 	case !errors.As(err, &refused):
 		return false

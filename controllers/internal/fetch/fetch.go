@@ -371,6 +371,48 @@ func (f *Fetcher) Blueprints(ctx context.Context) ([]v1alpha1.GatewayClassBluepr
 	return list.Items, nil
 }
 
+// BlueprintsNaming returns the blueprints whose objects are applied as a ServiceAccount, or were.
+func (f *Fetcher) BlueprintsNaming(ctx context.Context, account types.NamespacedName) ([]v1alpha1.GatewayClassBlueprint, error) {
+	all, err := f.Blueprints(ctx)
+	return slices.DeleteFunc(all, func(b v1alpha1.GatewayClassBlueprint) bool {
+		ref := b.Spec.ServiceAccountRef
+		names := ref != nil && keyOf(*ref) == account
+		return !names && !slices.Contains(b.Status.ServiceAccounts, referenceTo(account))
+	}), err
+}
+
+// ServiceAccount returns the metadata of a ServiceAccount, or nil if there is none.
+func (f *Fetcher) ServiceAccount(ctx context.Context, name types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	account := Partial("ServiceAccount")
+	if err := f.get(ctx, name, account); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return account, nil
+}
+
+// RecordedServiceAccounts returns those as which blueprints record that their objects were applied.
+func (f *Fetcher) RecordedServiceAccounts(ctx context.Context) ([]types.NamespacedName, error) {
+	blueprints, err := f.Blueprints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var accounts []types.NamespacedName
+	for i := range blueprints {
+		for _, ref := range blueprints[i].Status.ServiceAccounts {
+			accounts = append(accounts, keyOf(ref))
+		}
+	}
+	return accounts, nil
+}
+
+func keyOf(ref v1alpha1.ServiceAccountReference) types.NamespacedName {
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+func referenceTo(account types.NamespacedName) v1alpha1.ServiceAccountReference {
+	return v1alpha1.ServiceAccountReference{Namespace: account.Namespace, Name: account.Name}
+}
+
 // RenderingsOf returns the reports on an owner.
 func (f *Fetcher) RenderingsOf(ctx context.Context, namespace string, owner types.UID) ([]v1alpha1.Rendering, error) {
 	var list v1alpha1.RenderingList

@@ -34,8 +34,9 @@ func CacheOptions() cache.Options {
 				Field:     fields.OneTermEqualSelector("type", string(corev1.SecretTypeTLS)),
 				Transform: judgeSecret,
 			},
-			&corev1.Service{}:   {Transform: nameAlone},
-			&corev1.ConfigMap{}: {Transform: nameAlone},
+			&corev1.Service{}:        {Transform: nameAlone},
+			&corev1.ConfigMap{}:      {Transform: nameAlone},
+			&corev1.ServiceAccount{}: {Transform: nameAlone},
 		}}
 }
 

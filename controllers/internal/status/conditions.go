@@ -23,8 +23,8 @@ func Set(conditions *[]metav1.Condition, conditionType string, v verdict.Verdict
 	set(conditions, conditionType, status, v, generation)
 }
 
-// setOrRemove sets a condition that is only there while there is something to say.
-func setOrRemove(conditions *[]metav1.Condition, conditionType string, v *verdict.Verdict, generation int64) {
+// SetOrRemove sets a condition that is only there while there is something to say.
+func SetOrRemove(conditions *[]metav1.Condition, conditionType string, v *verdict.Verdict, generation int64) {
 	if v == nil {
 		meta.RemoveStatusCondition(conditions, conditionType)
 		return

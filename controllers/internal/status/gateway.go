@@ -33,8 +33,8 @@ func Gateway(gw *gatewayv1.Gateway, m gateway.Merged, v Values, o Outcome) {
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionAccepted), m.Accepted, gw.Generation)
 	programmed := gatewayProgrammed(m, o)
 	Set(&s.Conditions, string(gatewayv1.GatewayConditionProgrammed), programmed, gw.Generation)
-	setOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionResolvedRefs), m.ResolvedRefs, gw.Generation)
-	setOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionInsecureFrontendValidationMode), m.InsecureFrontend, gw.Generation)
+	SetOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionResolvedRefs), m.ResolvedRefs, gw.Generation)
+	SetOrRemove(&s.Conditions, string(gatewayv1.GatewayConditionInsecureFrontendValidationMode), m.InsecureFrontend, gw.Generation)
 	Affected(&s.Conditions, v.Gateway.Contributions, gw.Generation)
 	if o.Failed == nil && o.AddressPending == "" {
 		s.Addresses = o.Addresses
@@ -145,8 +145,8 @@ func listener(conditions *[]metav1.Condition, l gateway.Listener, programmed ver
 	if l.Conflicted {
 		conflicted = new(verdict.Yes(l.Accepted.Reason, l.Accepted.Message))
 	}
-	setOrRemove(conditions, string(gatewayv1.ListenerConditionConflicted), conflicted, generation)
-	setOrRemove(conditions, string(gatewayv1.ListenerConditionOverlappingTLSConfig), l.OverlappingTLS, generation)
+	SetOrRemove(conditions, string(gatewayv1.ListenerConditionConflicted), conflicted, generation)
+	SetOrRemove(conditions, string(gatewayv1.ListenerConditionOverlappingTLSConfig), l.OverlappingTLS, generation)
 }
 
 func listenerProgrammed(l gateway.Listener, programmed verdict.Verdict) verdict.Verdict {

@@ -20,6 +20,8 @@ type Outcome struct {
 	Held []v1alpha1.RenderedObject
 	// Fresh says that there was nothing of the parent when rendering began.
 	Fresh bool
+	// Undeleted is an object that is not rendered any more and could not be deleted, if there is one; it is among Held too.
+	Undeleted *v1alpha1.RenderedObject
 	// Thrashing is an object that somebody keeps changing, if there is one.
 	Thrashing *v1alpha1.RenderedObject
 	// Failed says why a template could not be rendered; it then holds the first failure. Nothing was applied.
@@ -61,6 +63,9 @@ func (o Outcome) Applied() verdict.Verdict {
 			return verdict.No(v1alpha1.ReasonPending, "%s: %s", describe(object), object.Message)
 		}
 	}
+	if o.Undeleted != nil {
+		return verdict.No(v1alpha1.ReasonApplyFailed, "%s: %s", describe(*o.Undeleted), o.Undeleted.Message)
+	}
 	return verdict.Yes(v1alpha1.ReasonApplied, counted(o.Objects)+" applied")
 }
 
@@ -88,6 +93,9 @@ func (o Outcome) Programmed() verdict.Verdict {
 	// The first object that is not ready is the cause: templates that wait come after what they wait for.
 	if v := o.Healthy(); !v.OK {
 		return verdict.No(string(cmp.Or(o.DataPlaneReason, gatewayv1.GatewayReasonPending)), "%s", v.Message)
+	}
+	if o.Undeleted != nil {
+		return verdict.No(string(gatewayv1.GatewayReasonPending), "%s: %s", describe(*o.Undeleted), o.Undeleted.Message)
 	}
 	if o.AddressPending != "" {
 		return verdict.No(string(gatewayv1.GatewayReasonAddressNotAssigned), "%s", o.AddressPending)

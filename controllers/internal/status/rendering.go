@@ -34,8 +34,10 @@ type Report struct {
 	Blueprint        string
 	// BlueprintGeneration is that of the blueprint that was rendered, which is an older one while the newest is broken.
 	BlueprintGeneration int64
-	Listeners           []gateway.Listener
-	Values              values.Effective
+	// AppliedAs is the ServiceAccount as which objects are applied, as "namespace/name"; empty if it is the controller itself.
+	AppliedAs string
+	Listeners []gateway.Listener
+	Values    values.Effective
 	// Manifests are the objects as they were rendered, as YAML, in the order in which they are applied.
 	Manifests []string
 }
@@ -46,7 +48,8 @@ func Rendering(rdg *v1alpha1.Rendering, r Report, o Outcome) {
 		Conditions: rdg.Status.Conditions,
 		Parent:     r.Parent, Gateway: r.Gateway, ParentGeneration: r.ParentGeneration,
 		Blueprint: r.Blueprint, BlueprintGeneration: r.BlueprintGeneration,
-		Objects: append(append([]v1alpha1.RenderedObject{}, o.Objects...), o.Held...),
+		AppliedAs: r.AppliedAs,
+		Objects:   append(append([]v1alpha1.RenderedObject{}, o.Objects...), o.Held...),
 	}
 	Set(&s.Conditions, v1alpha1.ConditionRendered, o.Rendered(), r.ParentGeneration)
 	Set(&s.Conditions, v1alpha1.ConditionApplied, o.Applied(), r.ParentGeneration)

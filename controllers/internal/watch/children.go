@@ -368,16 +368,21 @@ func (c *Children) Get(ctx context.Context, gvk schema.GroupVersionKind, key typ
 	return live(object)
 }
 
-// Any says whether a watch has seen any object of a kind. The error is ErrSyncing if it was started anew just now.
-func (c *Children) Any(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
+// Any says whether a watch has seen any object of a kind, one of which something is true unless that is nil. The error is ErrSyncing if it
+// was started anew just now.
+func (c *Children) Any(ctx context.Context, gvk schema.GroupVersionKind, is func(*unstructured.Unstructured) bool) (bool, error) {
 	c.reading.RLock()
 	defer c.reading.RUnlock()
 	w, started := c.watchOn(gvk)
 	if started && !w.HasSynced() {
 		return false, ErrSyncing
 	}
-	one, err := c.list(ctx, Kind{gvk, w.body}, client.Limit(1))
-	return len(one) > 0, err
+	if is == nil {
+		one, err := c.list(ctx, Kind{gvk, w.body}, client.Limit(1))
+		return len(one) > 0, err
+	}
+	all, err := c.list(ctx, Kind{gvk, w.body})
+	return slices.ContainsFunc(all, is), err
 }
 
 // list reads objects of a kind from its watch.
