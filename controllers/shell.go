@@ -192,12 +192,19 @@ func recordedKinds(b *v1alpha1.GatewayClassBlueprint) []schema.GroupVersionKind 
 }
 
 // protect puts our finalizer on an owner before the first cluster-scoped object is applied for it: such an object can have no
-// owner reference, so the garbage collector would never remove it.
+// owner reference, so the garbage collector would never remove it. The error is errWoken if the owner is gone meanwhile: nothing may
+// be applied for it any more.
 func (s *shell) protect(ctx context.Context, owner client.Object, in desired.Inputs) error {
 	if !in.Program.ClusterScopedPermitted() || controllerutil.ContainsFinalizer(owner, v1alpha1.FinalizerClusterScoped) {
 		return nil
 	}
-	return s.patchFinalizer(ctx, owner, controllerutil.AddFinalizer, v1alpha1.FinalizerClusterScoped)
+	if err := s.patchFinalizer(ctx, owner, controllerutil.AddFinalizer, v1alpha1.FinalizerClusterScoped); err != nil {
+		return err
+	}
+	if !controllerutil.ContainsFinalizer(owner, v1alpha1.FinalizerClusterScoped) {
+		return errWoken
+	}
+	return nil
 }
 
 // finalize removes what the garbage collector cannot remove, and then our finalizer. It renders nothing: what is owned is
@@ -269,13 +276,18 @@ func (s *shell) keep(ctx context.Context, object client.Object, used bool, final
 	return nil
 }
 
+// patchFinalizer changes the finalizers of an object, which stays as it was if it is gone.
 func (s *shell) patchFinalizer(ctx context.Context, object client.Object, change func(client.Object, string) bool, finalizer string) error {
 	after := object.DeepCopyObject().(client.Object)
 	if !change(after, finalizer) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
-	if err := s.client.Patch(ctx, after, patch, client.FieldOwner(v1alpha1.FieldManager)); client.IgnoreNotFound(err) != nil {
+	err := s.client.Patch(ctx, after, patch, client.FieldOwner(v1alpha1.FieldManager))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("changing the finalizers of %s: %w", client.ObjectKeyFromObject(object), err)
 	}
 	object.SetResourceVersion(after.GetResourceVersion())

@@ -51,6 +51,7 @@ var faults = []fault{
 		w.remove("g")
 		w.start()
 	}, short: true},
+	{name: "Gateway deleted right before the first write for it", happen: goneBeforeProtected},
 	{name: "a template goes while the controller is down", happen: func(w *world) {
 		w.kill()
 		w.withExtra(false)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -112,6 +113,37 @@ func deleteBlocked(w *world) {
 	change(w, class, func(p *schedulingv1.PriorityClass) { p.Finalizers = nil })
 	w.eventually("the Gateway is gone", func() error { return gone(gw) })
 	w.gateway("g")
+}
+
+// goneBeforeProtected deletes a Gateway when the controller has seen it and is about to put its finalizer on it. Nothing may be applied for
+// it then: nobody would remove a cluster-scoped object.
+func goneBeforeProtected(w *world) {
+	gw := &gatewayv1.Gateway{ObjectMeta: w.meta("h")}
+	deleted := make(chan struct{})
+	remove := sync.OnceFunc(func() {
+		w.deleteByHand(gw)
+		close(deleted)
+	})
+	shared.proxy.Restart(func(r faultproxy.Request) faultproxy.Answer {
+		if r.Write() && r.Resource == "gateways.gateway.networking.k8s.io" && r.Name == "h" {
+			return faultproxy.Answer{Before: remove}
+		}
+		return faultproxy.Answer{}
+	})
+	w.gateway("h")
+	w.eventually("the Gateway is deleted", func() error {
+		select {
+		case <-deleted:
+			return nil
+		default:
+			return fmt.Errorf("the controller did not come to it")
+		}
+	})
+	w.deleteByHand(&gatewayv1.HTTPRoute{ObjectMeta: w.meta("h")})
+	w.deleteByHand(&gatewayv1.ListenerSet{ObjectMeta: w.meta("h")})
+	delete(w.gateways, "h")
+	// Whoever goes on as if it were there has done so when later changes are answered.
+	w.fence()
 }
 
 // priorityClass is that of the only Gateway.

@@ -37,7 +37,7 @@ func (w *world) replicas(happen func(leader *controller.Controller)) {
 		first.Kill()
 		w.Fatal(err)
 	}
-	w.running = second
+	w.running, w.leased = second, true
 	happen(first)
 	w.paint("yellow")
 }

@@ -64,15 +64,17 @@ func upgrade(t *testing.T, name string, happen func(w *world)) {
 	r.done(t)
 }
 
-// run starts a version of the controller beside whatever runs already.
+// run starts a version of the controller beside whatever runs already, which is the test's to stop.
 func (w *world) run(binary string, args ...string) {
 	w.Helper()
+	if w.running != nil {
+		w.Cleanup(w.running.Kill)
+	}
 	started, err := controller.Start(binary, shared.kubeconfig, args...)
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(started.Kill)
-	w.running = started
+	w.running, w.leased = started, true
 }
 
 // load has values change and Gateways come and go, faster than anybody can follow, and waits until what is left of it is in effect.

@@ -97,8 +97,9 @@ type world struct {
 	mark int
 	// gateways are the names of those that are there, each with a ListenerSet and a route of its name.
 	gateways map[string]bool
-	// running is the controller, or nil.
+	// running is the controller, or nil; leased says that its lease may be in the namespace, and goes with it.
 	running *controller.Controller
+	leased  bool
 }
 
 // newWorld makes a world with a class and a policy, and no Gateway yet. The controller is not running.
@@ -149,6 +150,9 @@ func (w *world) noteForeign(name string) {
 // tearDown removes everything, with the controller's help, and leaves no controller running.
 func (w *world) tearDown() {
 	shared.proxy.Restart(nil)
+	if w.leased {
+		w.kill()
+	}
 	if w.running == nil {
 		w.start()
 	}
