@@ -27,8 +27,8 @@ type Applier struct {
 	*damping
 }
 
-// New returns an Applier that writes with these clients. live reads from the API server itself; it is asked only about objects that are in the way
-// and that no watch knows of, and once about those of which a watch knows too little to see that they are as rendered.
+// New returns an Applier that writes with these clients. live reads from the API server itself; it is asked only about objects that are
+// in the way and that no watch knows of, and once about those of which a watch knows too little to see that they are as rendered.
 func New(clients *Clients, live client.Reader) *Applier {
 	return &Applier{clients: clients, live: live, recent: newMemory(), damping: newDamping()}
 }
