@@ -39,7 +39,9 @@ func Infrastructure(gw *gatewayv1.Gateway) *gatewayv1.GatewayInfrastructure {
 	out := gw.Spec.Infrastructure.DeepCopy()
 	if out != nil {
 		maps.DeleteFunc(out.Labels, func(key gatewayv1.LabelKey, _ gatewayv1.LabelValue) bool { return reserved(string(key)) })
-		maps.DeleteFunc(out.Annotations, func(key gatewayv1.AnnotationKey, _ gatewayv1.AnnotationValue) bool { return reserved(string(key)) })
+		maps.DeleteFunc(out.Annotations, func(key gatewayv1.AnnotationKey, _ gatewayv1.AnnotationValue) bool {
+			return reserved(string(key))
+		})
 	}
 	return out
 }
