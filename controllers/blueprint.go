@@ -66,14 +66,15 @@ func (r *blueprintReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	}
 	r.counts.settle(blueprint.Name)
 	after.Status.Gateways = int32(gateways)
-	if err := r.update(ctx, blueprint, after, blueprintConditions); err != nil || !former {
+	waits := former || leftovers && blueprint.DeletionTimestamp != nil
+	if err := r.update(ctx, blueprint, after, blueprintConditions); err != nil || !waits {
 		return result(err)
 	}
 	return ctrl.Result{RequeueAfter: formerDelay}, nil
 }
 
-// formerDelay is how soon it is looked again whether anything is left that was applied as a former ServiceAccount. What is applied anew as
-// another tells no blueprint.
+// formerDelay is how soon it is looked again whether anything is left that was applied as a former ServiceAccount, or that keeps a
+// blueprint from being deleted. What is applied anew as another tells no blueprint, nor does a kind that could not be looked at.
 const formerDelay = 5 * time.Second
 
 // countDelay is how long a number that changed waits to be written if nothing else is to be. Many Gateways that come at once then

@@ -371,7 +371,6 @@ func (p *convergence) kept(o *unstructured.Unstructured, why string) v1alpha1.Re
 }
 
 func (p *convergence) retryLater(err error) {
-	if p.retry == nil {
-		p.retry = fmt.Errorf("%s: %w", p.owner, err)
-	}
+	// What is to be tried again soon must not wait for what is to be tried again late.
+	p.retry = errors.Join(p.retry, fmt.Errorf("%s: %w", p.owner, err))
 }

@@ -248,6 +248,9 @@ func (s *shell) giveUp(ctx context.Context, object client.Object, owner desired.
 			return nil
 		}
 	}
+	if !s.children.Complete() {
+		return errBehind
+	}
 	s.blocked.forget(owner.UID)
 	return s.patchFinalizer(ctx, object, controllerutil.RemoveFinalizer, v1alpha1.FinalizerClusterScoped)
 }

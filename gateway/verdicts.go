@@ -123,9 +123,7 @@ const maxNamed = 5
 
 // accepted judges a Gateway by what it asks for, then by its own listeners.
 func accepted(s Snapshot, supported support, own []Listener) verdict.Verdict {
-	if why := unsupportedAddress(s.Gateway, supported.features); why != nil {
-		return *why
-	}
+	// What the values are is the first question: without them nothing can be rendered anew.
 	if infrastructure := s.Gateway.Spec.Infrastructure; infrastructure != nil && infrastructure.ParametersRef != nil {
 		switch name, ok := parametersName(s.Gateway); {
 		case !ok:
@@ -133,6 +131,9 @@ func accepted(s Snapshot, supported support, own []Listener) verdict.Verdict {
 		case !s.Configs[name]:
 			return noParameters
 		}
+	}
+	if why := unsupportedAddress(s.Gateway, supported.features); why != nil {
+		return *why
 	}
 	return summary(own, gatewayAccepted)
 }

@@ -103,8 +103,10 @@ func chunkCost(args []any) (int, error) {
 // sortCost is for sorting a list of strings, which takes longer than going through it.
 func sortCost(args []any) (int, error) { return length(args[0]) / itemsSortedPerStep, nil }
 
-// hasCost is for functions that look for one item in a list.
-func hasCost(args []any) (int, error) { return length(args[1]) / nodesComparedPerStep, nil }
+// hasCost is for functions that look for one item in a list, which may be large itself.
+func hasCost(args []any) (int, error) {
+	return compareCost(length(args[1]), measure(args[0], maxArguments)), nil
+}
 
 // withoutCost is for functions that look for some items in a list: each may be compared with each.
 func withoutCost(args []any) (int, error) {

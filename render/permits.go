@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -220,22 +221,42 @@ func (r *Run) admitContent(u *unit, gvk schema.GroupVersionKind, o *unstructured
 	return r.admitAccount(u, gvk.Kind, o)
 }
 
-// admitParents refuses a route that is rendered for a route and attaches to the same Gateway: it would be rendered for in turn.
+// admitParents refuses a route that is rendered for a route and attaches to the same Gateway, be it by one of its ListenerSets: it
+// would be rendered for in turn.
 func (r *Run) admitParents(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *fault {
 	if r.set.routeKind == "" || gvk.Group != gatewayv1.GroupName || !strings.HasSuffix(gvk.Kind, "Route") {
 		return nil
 	}
-	own := unstructured.Unstructured{Object: r.context.Gateway}
 	refs, _, _ := unstructured.NestedSlice(o.Object, "spec", "parentRefs")
 	for i, item := range refs {
 		ref, _ := item.(map[string]any)
-		isGateway := means(ref["kind"], "Gateway") && means(ref["group"], gatewayv1.GroupName)
-		if isGateway && ref["name"] == own.GetName() && (ref["namespace"] == own.GetNamespace() ||
-			means(ref["namespace"], "") && r.context.Namespace == own.GetNamespace()) {
-			return broken("%s: spec.parentRefs[%d] is the Gateway that is being rendered, so this would never end", gvk.Kind, i)
+		kind, _ := ref["kind"].(string)
+		kind = cmp.Or(kind, "Gateway")
+		if means(ref["group"], gatewayv1.GroupName) && r.isOwnParent(kind, ref) {
+			return broken("%s: spec.parentRefs[%d] is the %s that is being rendered, so this would never end", gvk.Kind, i, kind)
 		}
 	}
 	return nil
+}
+
+// isOwnParent says whether a reference is to the Gateway, or to a ListenerSet of it that the templates know of.
+func (r *Run) isOwnParent(kind string, ref map[string]any) bool {
+	namespace := ref["namespace"]
+	if means(namespace, "") {
+		namespace = r.context.Namespace
+	}
+	is := func(own map[string]any) bool {
+		return own["kind"] == kind && own["name"] == ref["name"] && own["namespace"] == namespace
+	}
+	metadata, _ := r.context.Gateway["metadata"].(map[string]any)
+	if kind == "Gateway" {
+		return metadata["name"] == ref["name"] && metadata["namespace"] == namespace
+	}
+	return is(r.context.ParentRef) || slices.ContainsFunc(r.context.Listeners, func(item any) bool {
+		listener, _ := item.(map[string]any)
+		source, _ := listener["source"].(map[string]any)
+		return is(source)
+	})
 }
 
 // means says whether a field says something, or does not say anything, which is the same.

@@ -182,11 +182,15 @@ func TestMessagesAreBounded(t *testing.T) {
 // A route that is rendered for a route, and attaches where that does, would be a route to render for, and so on.
 func TestARouteIsNotRenderedForItself(t *testing.T) {
 	const own = "HTTPRoute: spec.parentRefs[0] is the Gateway that is being rendered, so this would never end"
+	const ownSet = "HTTPRoute: spec.parentRefs[0] is the ListenerSet that is being rendered, so this would never end"
 	cases := map[string]struct{ parent, want string }{
 		"the Gateway of the route": {"{name: web, namespace: infra}", own},
 		"spelled out":              {"{group: gateway.networking.k8s.io, kind: Gateway, name: web, namespace: infra, sectionName: x}", own},
 		"another Gateway":          {"{name: inner, namespace: infra}", ""},
 		"one of that name in the namespace of the route": {"{name: web}", ""},
+		"the ListenerSet of the route":                   {"{kind: ListenerSet, name: mine}", ownSet},
+		"another ListenerSet of the Gateway":             {"{kind: ListenerSet, name: shop, namespace: infra}", ownSet},
+		"a ListenerSet of another Gateway":               {"{kind: ListenerSet, name: shop}", ""},
 		"a Service of that name":                         {"{group: \"\", kind: Service, name: web, namespace: infra}", ""},
 	}
 	for name, c := range cases {
@@ -198,7 +202,11 @@ func TestARouteIsNotRenderedForItself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := p.Routes["HTTPRoute"].Start(Context{Namespace: "team-a", Gateway: tree(t, `{"metadata": {"name": "web", "namespace": "infra"}}`)})
+			run := p.Routes["HTTPRoute"].Start(Context{
+				Namespace: "team-a", Gateway: tree(t, `{"metadata": {"name": "web", "namespace": "infra"}}`),
+				ParentRef: tree(t, `{"kind": "ListenerSet", "name": "mine", "namespace": "team-a"}`),
+				Listeners: []any{tree(t, `{"source": {"kind": "ListenerSet", "name": "shop", "namespace": "infra"}}`)},
+			})
 			run.Advance(nothing)
 			got := ""
 			for _, failed := range run.Result().Failed {

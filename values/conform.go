@@ -2,6 +2,7 @@ package values
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,9 +66,7 @@ func (e *Effective) claim(m *Marks, own Setter) {
 	})
 	e.Origins = origins
 	e.sort()
-	for path := range known {
-		e.uncover(path)
-	}
+	e.uncover(slices.Sorted(maps.Keys(known)))
 	sets := map[string]int{}
 	for _, o := range origins {
 		sets[o.SetBy]++
@@ -77,13 +76,25 @@ func (e *Effective) claim(m *Marks, own Setter) {
 	}
 }
 
-// uncover tells of what was shadowed at a place, above or below, of which the origin told that was there until the schema filled
-// up the empty map.
-func (e *Effective) uncover(path string) {
+// uncover tells of what was shadowed at places, above or below, of which origins told that were there until the schema filled up
+// the empty maps. The paths are sorted. A tenant may write very many empty maps, so nothing here goes through all of them for each.
+func (e *Effective) uncover(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	told := make(map[Hidden]bool, len(e.Hidden))
+	for _, hidden := range e.Hidden {
+		told[hidden] = true
+	}
+	itself := func(path string) string { return path }
 	for _, c := range e.Contributions {
 		for _, s := range c.Shadowed {
 			hidden := Hidden{Path: s.Path, Setter: Setter{c.Source, s.Block, c.Level}, By: s.By, Message: s.Message}
-			if (leadsTo(path, s.Path) || leadsTo(s.Path, path)) && !e.tells(hidden) {
+			if told[hidden] || !anyAlong(paths, itself, s.Path, func(string) bool { return true }) {
+				continue
+			}
+			told[hidden] = true
+			if !anyAlong(e.Origins, pathOf, s.Path, func(o Origin) bool { return slices.Contains(o.Shadowed, hidden.Setter) }) {
 				e.Hidden = append(e.Hidden, hidden)
 			}
 		}
@@ -91,14 +102,24 @@ func (e *Effective) uncover(path string) {
 	e.sort()
 }
 
-// tells says whether the provenance tells of a shadowed leaf already.
-func (e *Effective) tells(hidden Hidden) bool {
-	if slices.Contains(e.Hidden, hidden) {
-		return true
+func pathOf(o Origin) string { return o.Path }
+
+// anyAlong says whether any of a list that is sorted by path, and that stands at a path, above or below it, is meant.
+func anyAlong[T any](sorted []T, pathOf func(T) string, at string, meant func(T) bool) bool {
+	find := func(path string) (int, bool) {
+		return slices.BinarySearchFunc(sorted, path, func(item T, path string) int { return strings.Compare(pathOf(item), path) })
 	}
-	return slices.ContainsFunc(e.Origins, func(o Origin) bool {
-		return (leadsTo(o.Path, hidden.Path) || leadsTo(hidden.Path, o.Path)) && slices.Contains(o.Shadowed, hidden.Setter)
-	})
+	for above := at; above != ""; above = parentOf(above) {
+		if i, ok := find(above); ok && meant(sorted[i]) {
+			return true
+		}
+	}
+	for i, _ := find(at + "/"); i < len(sorted) && strings.HasPrefix(pathOf(sorted[i]), at+"/"); i++ {
+		if meant(sorted[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // leadsTo says whether a path is another one or leads below it.

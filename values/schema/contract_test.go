@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,6 +168,23 @@ func thousand(rules bool) (contract, defaults string) {
 }
 
 // BenchmarkCompute has a tree of 1,000 leaves and a policy that sets one of them. "merge" says what it takes without a schema.
+// TestManyEmptyMapsAreFilledUp has a schema fill up so many maps of a tenant's that comparing each with all others would take longer
+// than a test may.
+func TestManyEmptyMapsAreFilledUp(t *testing.T) {
+	const many = 50_000
+	contract := `{"type": "object", "properties": {"hosts": {"type": "object", "additionalProperties": {
+		"type": "object", "properties": {"replicas": {"type": "integer", "default": 1}}}}}}`
+	var hosts []string
+	for i := range many {
+		hosts = append(hosts, fmt.Sprintf(`"h%d": {}`, i))
+	}
+	text := `{"hosts": {` + strings.Join(hosts, ",") + `}}`
+	e := values.Compute(blueprint(t, text, contract), []*values.Policy{tenant(t, text)}, gateway)
+	if len(e.Origins) != many {
+		t.Errorf("%d leaves are told of, want %d", len(e.Origins), many)
+	}
+}
+
 func BenchmarkCompute(b *testing.B) {
 	const free = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
 	p := []*values.Policy{tenant(b, "{group1: {leaf1: 0}}")}

@@ -103,6 +103,7 @@ func (f fieldSet) ownsCondition(c metav1.Condition) bool {
 
 // ownsListener says whether all that is reported on a listener is ours.
 func (f fieldSet) ownsListener(name gatewayv1.SectionName, conditions []metav1.Condition) bool {
-	ours := f.member("f:listeners").member(fmt.Sprintf(`k:{"name":%q}`, string(name))).member("f:conditions")
-	return !slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return !ours.ownsCondition(c) })
+	listener := f.member("f:listeners").member(fmt.Sprintf(`k:{"name":%q}`, string(name)))
+	ours := listener.member("f:conditions")
+	return listener != nil && !slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return !ours.ownsCondition(c) })
 }

@@ -82,6 +82,8 @@ type Children struct {
 type watched struct {
 	cache.Informer
 	body bool
+	// succeeds says that it took the place of another.
+	succeeds bool
 }
 
 // refusal is why a kind could not be watched. It is believed for a moment, so that many Gateways do not all ask the same.
@@ -193,6 +195,10 @@ func (c *Children) Ensure(ctx context.Context, kind Kind, ownerKind string, name
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if now, started := c.kinds[gvk]; started {
+		// Another may have taken its place meanwhile.
+		w = now
+	}
 	c.await(gvk, w, owner{ownerKind, name})
 	return ErrSyncing
 }
@@ -219,6 +225,7 @@ func (c *Children) start(ctx context.Context, kind Kind) (watched, error) {
 	}
 	delete(c.refused, gvk)
 	if started {
+		w.succeeds = true
 		err = c.succeed(ctx, gvk, before, w)
 	}
 	c.kinds[gvk] = w
@@ -238,7 +245,7 @@ func (c *Children) watch(ctx context.Context, kind Kind) (watched, error) {
 	if _, err := informer.AddEventHandler(c.handler(kind.GroupVersionKind)); err != nil {
 		return watched{}, fmt.Errorf("watching kind %s: %w", kind.Kind, err)
 	}
-	return watched{informer, kind.Body}, nil
+	return watched{Informer: informer, body: kind.Body}, nil
 }
 
 // succeed ends the watch on the metadata of a kind, which one on the bodies takes the place of. Whoever the old one knows objects of is
@@ -300,7 +307,10 @@ func (c *Children) announce(gvk schema.GroupVersionKind, w watched) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now, started := c.kinds[gvk]; started && now.Informer != w.Informer {
-		// Another watch has taken its place, which they wait for now.
+		// Another watch has taken its place, which whoever is left waits for now.
+		if len(c.waiting[gvk]) > 0 {
+			go c.announce(gvk, now)
+		}
 		return
 	}
 	for o := range c.waiting[gvk] {
@@ -339,6 +349,9 @@ func (c *Children) drop(ctx context.Context, gvk schema.GroupVersionKind) error 
 	c.mu.Lock()
 	w := c.kinds[gvk]
 	delete(c.kinds, gvk)
+	for o := range c.waiting[gvk] {
+		c.enqueue(o)
+	}
 	delete(c.waiting, gvk)
 	c.mu.Unlock()
 	return c.cache.RemoveInformer(ctx, emptyOf(Kind{gvk, w.body}))
@@ -459,6 +472,18 @@ func (c *Children) synced() []Kind {
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.String(), b.String()) })
 	return kinds
+}
+
+// Complete says whether all that was in sight still is: no watch that took the place of another is still starting.
+func (c *Children) Complete() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.kinds {
+		if w.succeeds && !w.HasSynced() {
+			return false
+		}
+	}
+	return true
 }
 
 // AwaitDeletes has an owner woken once, when the next object of a kind goes, whosever it is.
