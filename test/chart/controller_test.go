@@ -18,17 +18,7 @@ import (
 // its work: it makes a Gateway Programmed, and lets go of everything again.
 func TestTheControllerWorksWithTheChartsRightsAndArguments(t *testing.T) {
 	const namespace = "gatewright-system"
-	// Not the server that other test processes share: the controller would work on their Gateways too.
-	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
-	server, err := kube.Start(os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := ownServer(t)
 	admin := kubectl{t, filepath.Join(server.Assets, "kubectl"), server.Kubeconfig}
 	kubectl := func(args ...string) string {
 		t.Helper()
@@ -57,6 +47,23 @@ func TestTheControllerWorksWithTheChartsRightsAndArguments(t *testing.T) {
 			t.Errorf("the controller lacks a right: %s", line)
 		}
 	}
+}
+
+// ownServer starts an API server for one test alone, and not the one that other test processes share: the controller would work on their
+// Gateways too.
+func ownServer(t *testing.T) *kube.Server {
+	t.Helper()
+	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
+	server, err := kube.Start(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // kubeconfigWith writes a kubeconfig that has a token for all credentials, and returns its path.

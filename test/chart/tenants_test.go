@@ -173,17 +173,8 @@ func TestTenantsAndTheControllerKeepToTheirOwn(t *testing.T) {
 func newTown(t *testing.T) *town {
 	t.Helper()
 	const namespace = "gatewright-system"
-	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
 	t.Setenv("GATEWRIGHT_CANARY", envCanary)
-	server, err := kube.Start(os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := ownServer(t)
 	admin := kubectl{t, filepath.Join(server.Assets, "kubectl"), server.Kubeconfig}
 	sample := func(file string) string { return filepath.Join(kube.RepoRoot(), "samples", "tenants", file) }
 

@@ -25,7 +25,6 @@ import (
 
 	"github.com/gatewright/gatewright/test/controller"
 	"github.com/gatewright/gatewright/test/helm"
-	"github.com/gatewright/gatewright/test/kube"
 )
 
 // right is one verb on one resource, or "resource/subresource", of a group.
@@ -365,17 +364,7 @@ type powers struct {
 func newPowers(t *testing.T) *powers {
 	t.Helper()
 	const namespace = "gatewright-system"
-	// Not the server that other test processes share: the controller would work on their Gateways too.
-	t.Setenv("GATEWRIGHT_TEST_KUBECONFIG", "")
-	server, err := kube.Start(os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := ownServer(t)
 	config, err := clientcmd.BuildConfigFromFlags("", server.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
