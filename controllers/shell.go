@@ -176,11 +176,12 @@ func (s *shell) kinds(ctx context.Context) ([]watch.Kind, error) {
 
 // childKind says of a kind whether the bodies of rendered objects are read: for how they are, or by one of all blueprints.
 func (s *shell) childKind(kind schema.GroupVersionKind, blueprints []v1alpha1.GatewayClassBlueprint) watch.Kind {
-	reads := func(b v1alpha1.GatewayClassBlueprint) bool {
-		ready, _ := s.programs.get(&b)
-		return ready != nil && ready.program.ReadsBody(kind)
+	body := status.Reports(kind)
+	for i := 0; i < len(blueprints) && !body; i++ {
+		ready, _ := s.programs.get(&blueprints[i])
+		body = ready != nil && ready.program.ReadsBody(kind)
 	}
-	return watch.Kind{GroupVersionKind: kind, Body: status.Reports(kind) || slices.ContainsFunc(blueprints, reads)}
+	return watch.Kind{GroupVersionKind: kind, Body: body}
 }
 
 func recordedKinds(b *v1alpha1.GatewayClassBlueprint) []schema.GroupVersionKind {
